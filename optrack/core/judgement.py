@@ -1,0 +1,57 @@
+"""What the evidence shows of a candidate against a baseline: the values of a judgement."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from optrack.core.frozen import Frozen
+
+Verdict = Literal["improvement", "regression", "no_change", "inconclusive", "failed"]
+Comparison = Literal["fair", "unfair", "unknown"]
+DifferenceClass = Literal["declared", "unexplained", "volatile", "unknown"]
+
+
+class Effect(Frozen):
+    """The relative difference candidate / baseline - 1 of the primary metric, with its interval."""
+
+    relative: float
+    low: float
+    high: float
+    confidence: float
+
+
+class Difference(Frozen):
+    """One field in which two snapshots or recipes differ; `meaning` says in words what it may mean."""
+
+    field: str
+    baseline: Any
+    candidate: Any
+    cls: DifferenceClass
+    severity: Literal["blocking", "note"]
+    meaning: str = ""
+
+
+class Attribution(Frozen):
+    """Whether one factor can be credited, and which factors the treatment has."""
+
+    status: Literal["single", "confounded"]
+    factors: tuple[str, ...] = ()
+
+
+class Judgement(Frozen):
+    """The verdict on a candidate and everything it rests on.
+
+    `baseline` and `candidate` are run ids. `verdict` is None where none may be given (an unfair comparison,
+    a treatment that wasn't applied); `reasons` then says why, in sentences, as it does for every verdict.
+    """
+
+    verdict: Verdict | None
+    baseline: str | None
+    candidate: str
+    metric: str
+    effect: Effect | None = None
+    comparison: Comparison = "unknown"
+    differences: tuple[Difference, ...] = ()
+    attribution: Attribution = Attribution(status="single")
+    reasons: tuple[str, ...] = ()
+    launches_needed: int | None = None

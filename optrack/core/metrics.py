@@ -1,0 +1,127 @@
+"""Metrics and their values: a name, a unit, a direction, and what one benchmark pass read."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from optrack.core.frozen import Frozen
+
+Better = Literal["higher", "lower"]
+
+
+class Metric(Frozen):
+    """A named quantity; `better` is None where neither direction is an improvement (a count, say)."""
+
+    name: str
+    unit: str = ""
+    better: Better | None = None
+
+
+class Reading(Frozen):
+    """One value of one metric from one benchmark pass; `value` may be NaN, which is never a measurement."""
+
+    metric: Metric
+    value: float
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the value can be computed with."""
+        return math.isfinite(self.value)
+
+
+class Sample(Frozen):
+    """A reading with its place in the run: which launch, which repetition, and whether it counts.
+
+    `launch` and `repetition` count from 0. `invalid` says why the pass is no measurement
+    (failed requests, no completions, NaN); such samples are kept and shown, never judged.
+    """
+
+    metric: Metric
+    value: float
+    launch: int
+    repetition: int
+    invalid: str | None = None
+
+
+class Series(Frozen):
+    """The valid values of one metric over a run: one tuple of repetitions for each launch."""
+
+    metric: Metric
+    launches: tuple[tuple[float, ...], ...]
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """All values, launch after launch."""
+        return tuple(value for launch in self.launches for value in launch)
+
+
+_HIGHER = (
+    "throughput",
+    "tok_s",
+    "tps",
+    "bandwidth",
+    "busbw",
+    "algbw",
+    "accept_length",
+    "accept_len",
+    "goodput",
+    "flops",
+)
+_LOWER_SUFFIXES = ("_ms", "_s", "_us", "_ns", "_seconds", "latency")
+_UNITS = {"_ms": "ms", "_us": "us", "_ns": "ns", "_s": "s", "_gb": "GB", "_mb": "MB", "_w": "W", "_pct": "%"}
+_NAMED_UNITS = {
+    "output_throughput": "tok/s",
+    "input_throughput": "tok/s",
+    "total_throughput": "tok/s",
+    "request_throughput": "req/s",
+    "accept_length": "tokens",
+    "completed": "requests",
+    "failed": "requests",
+    "duration": "s",
+}
+_NO_DIRECTION = (
+    "duration",
+    "completed",
+    "failed",
+    "concurrency",
+    "max_concurrency",
+    "total_output_tokens",
+    "total_input_tokens",
+)
+
+
+def metric_named(name: str, *, unit: str | None = None, better: Better | None = None) -> Metric:
+    """Return the metric called `name` with the unit and direction its name implies, unless they are given."""
+    return Metric(
+        name=name, unit=unit if unit is not None else _unit(name), better=better or _direction(name)
+    )
+
+
+def _unit(name: str) -> str:
+    if name in _NAMED_UNITS:
+        return _NAMED_UNITS[name]
+    return next((unit for suffix, unit in _UNITS.items() if name.endswith(suffix)), "")
+
+
+def _direction(name: str) -> Better | None:
+    if name in _NO_DIRECTION:
+        return None
+    if any(word in name for word in _HIGHER):
+        return "higher"
+    if name.endswith(_LOWER_SUFFIXES):
+        return "lower"
+    return None
+
+
+def series_of(samples: tuple[Sample, ...], name: str) -> Series | None:
+    """Return the valid samples of metric `name`, grouped by launch in order; None if there are none."""
+    mine = [s for s in samples if s.metric.name == name and s.invalid is None and math.isfinite(s.value)]
+    if not mine:
+        return None
+    launches = sorted({s.launch for s in mine})
+    grouped = tuple(
+        tuple(s.value for s in sorted(mine, key=lambda s: s.repetition) if s.launch == launch)
+        for launch in launches
+    )
+    return Series(metric=mine[0].metric, launches=grouped)

@@ -1,0 +1,108 @@
+"""The plan as understood from its markdown: front matter, base recipe and ranked items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field
+
+from optrack.core.frozen import Frozen
+from optrack.core.metrics import Better
+from optrack.core.status import Status
+
+
+class Quantity(Frozen):
+    """An amount as people write it (`5-10 ms`, `~2x`): bounds in `unit`, and the words themselves.
+
+    `low` and `high` are None where the text gives no number; equal where it gives one.
+    """
+
+    text: str
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+
+
+class PrimaryMetric(Frozen):
+    """The metric that verdicts are about."""
+
+    name: str = "output_throughput"
+    unit: str | None = None
+    better: Better | None = None
+
+
+class RecipeLayer(Frozen):
+    """What one recipe block changes: plain data, still to be laid over its parents' layers.
+
+    `text` is the block as written; `lines` maps a dotted key (`server.tp`) to its line in the plan.
+    """
+
+    data: Mapping[str, Any]
+    text: str
+    line: int
+    lines: Mapping[str, int] = Field(default_factory=dict)
+
+
+class Item(Frozen):
+    """One entry of the plan. `rank` is its position in plan order, from 0; `line` counts from 1."""
+
+    id: str
+    title: str
+    line: int
+    rank: int
+    parent: str | None = None
+    priority: str | None = None
+    status: Status = "pending"
+    gain: Quantity | None = None
+    effort: Quantity | None = None
+    risk: str | None = None
+    hypothesis: str | None = None
+    needs: tuple[str, ...] = ()
+    skip_if: str | None = None
+    attributes: Mapping[str, str] = Field(default_factory=dict)
+    recipe: RecipeLayer | None = None
+
+
+class Problem(Frozen):
+    """Something in the plan that can't be used (`error`) or is probably not meant (`warning`)."""
+
+    severity: Literal["error", "warning"]
+    message: str
+    line: int
+    column: int = 1
+    hint: str | None = None
+
+    def located(self, path: str) -> str:
+        """Return the problem as one line, `path:line:column: severity: message (hint)`."""
+        hint = f" ({self.hint})" if self.hint else ""
+        return f"{path}:{self.line}:{self.column}: {self.severity}: {self.message}{hint}"
+
+
+class Plan(Frozen):
+    """A whole plan; `name` is the file's stem and identifies the plan within its project."""
+
+    name: str
+    path: str
+    title: str
+    text: str
+    metric: PrimaryMetric = PrimaryMetric()
+    target: Quantity | None = None
+    min_effect: float = 0.02
+    baseline: str = "baseline"
+    adopt: Literal["manual", "auto"] = "manual"
+    recipe: RecipeLayer | None = None
+    items: tuple[Item, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    def item(self, item_id: str) -> Item | None:
+        """Return the item with this id (upper and lower case alike if no id matches exactly), or None."""
+        exact = next((item for item in self.items if item.id == item_id), None)
+        if exact is not None:
+            return exact
+        folded = [item for item in self.items if item.id.casefold() == item_id.casefold()]
+        return folded[0] if len(folded) == 1 else None
+
+    def children(self, item_id: str) -> tuple[Item, ...]:
+        """Return the items directly under this one, in plan order."""
+        return tuple(item for item in self.items if item.parent == item_id)

@@ -1,0 +1,70 @@
+"""A run: one execution of an item's recipe, what it measured and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from optrack.core.frozen import Frozen
+from optrack.core.metrics import Sample
+from optrack.core.snapshot import Snapshot
+
+Outcome = Literal["succeeded", "failed", "timed_out", "interrupted"]
+Stage = Literal["preflight", "setup", "launch", "ready", "bench", "parse", "teardown"]
+STAGES: tuple[Stage, ...] = ("preflight", "setup", "launch", "ready", "bench", "parse", "teardown")
+
+
+class Failure(Frozen):
+    """Why a run didn't succeed.
+
+    `kind` is one of the failure kinds (`out_of_memory`, `nccl`, `cuda_graph`, `port_in_use`, …, `unknown`);
+    `message` the line that matters, which is seldom the last; `fingerprint` is equal for the same
+    failure in another run; `log_tail` the end of the log it came from.
+    """
+
+    kind: str
+    message: str
+    fingerprint: str
+    log_tail: str = ""
+
+
+class ProcessId(Frozen):
+    """What identifies a process beyond the reuse of its number: start time in clock ticks, and the boot."""
+
+    pid: int
+    start_ticks: int
+    boot_id: str
+
+
+class Run(Frozen):
+    """One execution of an item's recipe; immutable once it has ended.
+
+    `recipe` is the resolved recipe as plain data, `leaves` its dotted leaves. `role` is `candidate` for
+    the run that was asked for, `baseline` for one measured beside it: `beside` then names the candidate's
+    run. `block` is True if its launches weren't interleaved with those of the other side. Times are UTC;
+    `stages` holds seconds per stage, summed over launches. `outcome` is None while it is running.
+    """
+
+    id: str
+    plan: str
+    item: str
+    host: str
+    started_at: datetime
+    ended_at: datetime | None = None
+    outcome: Outcome | None = None
+    stage: Stage = "preflight"
+    failure: Failure | None = None
+    role: Literal["candidate", "baseline"] = "candidate"
+    beside: str | None = None
+    actor: str = ""
+    plan_digest: str = ""
+    recipe: Mapping[str, Any] = Field(default_factory=dict)
+    runner: ProcessId | None = None
+    stages: Mapping[str, float] = Field(default_factory=dict)
+    samples: tuple[Sample, ...] = ()
+    snapshot: Snapshot | None = None
+    artifacts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
