@@ -50,7 +50,7 @@ class MetricRule(Frozen):
 
 
 class Check(Frozen):
-    """A guard: a command whose number must lie within bounds, or a metric that may worsen by at most `worse`."""
+    """A guard: a command whose number must lie within bounds, or a metric with a bound on how much worse."""
 
     command: str | None = None
     metric: str | None = None

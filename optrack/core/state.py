@@ -1,4 +1,4 @@
-"""Where the items of a plan stand, as the database tells it: what choosing, status and the screens work on."""
+"""Where the items of a plan stand, as the database tells it: what choosing and the screens work on."""
 
 from __future__ import annotations
 

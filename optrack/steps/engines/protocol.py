@@ -1,4 +1,4 @@
-"""What an engine is: how a kind of server is launched, known to be ready, benchmarked and asked about itself."""
+"""What an engine is: how a kind of server is launched, known to be ready, benchmarked and asked."""
 
 from __future__ import annotations
 
