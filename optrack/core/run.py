@@ -43,10 +43,9 @@ class Run(Frozen):
     """One execution of an item's recipe; immutable once it has ended.
 
     `recipe` is the resolved recipe as plain data, `leaves` its dotted leaves. `role` is `candidate` for
-    the run that was asked for, `baseline` for one measured beside it; `beside` names the other run of the
-    session. `order[k]` is the position of launch k among all launches of the session. `not_applied` names
-    what the recipe sets and the launched processes didn't show. Times are UTC; `stages` holds seconds per
-    stage, summed over launches. `outcome` is None while it is running.
+    the run that was asked for, `baseline` for one measured beside it: `beside` then names the candidate's
+    run. `block` is True if its launches weren't interleaved with those of the other side. Times are UTC;
+    `stages` holds seconds per stage, summed over launches. `outcome` is None while it is running.
     """
 
     id: str
@@ -68,6 +67,4 @@ class Run(Frozen):
     samples: tuple[Sample, ...] = ()
     snapshot: Snapshot | None = None
     artifacts: tuple[str, ...] = ()
-    order: tuple[int, ...] = ()
-    not_applied: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
