@@ -32,6 +32,7 @@ from optrack.steps.record.reader import Reader
 from optrack.steps.record.schema import database_path, standing
 
 if TYPE_CHECKING:
+    from optrack.core.export import Log
     from optrack.session import Session
     from optrack.steps.record.store import Store
 
@@ -217,6 +218,21 @@ class Campaign:
         """Return the recorded judgement of this very run, or None."""
         found = [j.judgement for j in self.reader.judgements(run.plan, run.item)]
         return next((j for j in reversed(found) if j.candidate == run.id), None)
+
+    def log(self) -> Log:
+        """Return all that the progress log is made of."""
+        from optrack.core.export import Log
+
+        states = self.states()
+        resolved = {state.item.id: self.resolved_or_none(state.item) for state in states}
+        return Log(
+            plan=self.plan,
+            states=states,
+            runs=tuple(self.reader.run(run.id) for run in reversed(self.reader.runs(self.plan.name))),
+            transitions=self.reader.transitions(self.plan.name),
+            recipes={item: found.data for item, found in resolved.items() if found},
+            factors={item: found.factors for item, found in resolved.items() if found},
+        )
 
     # -- decisions -----------------------------------------------------------------------------------------
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from optrack.core.difference import comparison, differences, not_applied
+from optrack.core.applied import not_applied
+from optrack.core.difference import comparison, differences
 from optrack.core.judge import Rules, judge, launch_order, side_of
 from optrack.core.judgement import Difference, Judgement
 from optrack.core.metrics import Metric, metric_named
