@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optrack.core.canonical import recipe_digest
-from optrack.core.choose import Choice, choose, rollup
+from optrack.core.choose import Choice, choose, improved_ids
 from optrack.core.events import Entry, RunEnded
 from optrack.core.judgement import Judgement
 from optrack.core.plan import Item, Plan
 from optrack.core.resolve import Resolved, resolve
 from optrack.core.run import Run
+from optrack.core.standing import rollup
 from optrack.core.state import ItemState, Transition
 from optrack.core.status import Status
 from optrack.core.sync import stamp_of
@@ -110,11 +111,7 @@ class Campaign:
 
     def improved(self) -> frozenset[str]:
         """Return the ids of the items whose verdict in force is an improvement."""
-        return frozenset(
-            state.item.id
-            for state in self.reader.items(self.plan.name)
-            if state.judgement and state.judgement.verdict == "improvement" and not state.stale
-        )
+        return frozenset(improved_ids(self.reader.items(self.plan.name)))
 
     def resolved(self, item: Item) -> Resolved:
         """Return the item's resolved recipe; raises PlanError where it can't be resolved."""
@@ -129,8 +126,7 @@ class Campaign:
 
     def choice(self, *, by: str = "rank", without: Collection[str] = ()) -> Choice:
         """Return the item to run next, leaving out those in `without`, and why each earlier one isn't it."""
-        states = [state for state in self.states() if state.item.id not in without]
-        return choose(self.plan, states, by="value" if by == "value" else "rank")
+        return choose(self.plan, self.states(), by="value" if by == "value" else "rank", without=without)
 
     # -- runs --------------------------------------------------------------------------------------------
 
@@ -156,7 +152,7 @@ class Campaign:
         while True:
             choice = self.choice(by=by, without=taken)
             if choice.item is None:
-                raise NothingToRunError("nothing to run", hint="; ".join(choice.reasons.values()) or None)
+                raise NothingToRunError(choice.summary, hint="`optrack next --explain` says more")
             run = self._spawn(choice.item, wait=wait, again=False)
             if run is not None:
                 return run
@@ -239,9 +235,7 @@ class Campaign:
     def mark(self, item_id: str, after: Status, *, why: str) -> Transition:
         """Move an item to another status by hand, which is recorded as such."""
         item = self.state(item_id).item.id
-        return self.store.transition(
-            self.plan.name, item, after, who=self.settings.actor, why=why, at=now()
-        )
+        return self.store.transition(self.plan.name, item, after, who=self.settings.actor, why=why, at=now())
 
     def roll_up(self) -> None:
         """Complete the items whose experiments are all done."""
