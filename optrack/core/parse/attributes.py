@@ -352,7 +352,7 @@ def inline_amounts(text: str) -> tuple[Quantity | None, Quantity | None]:
                 ):
                     gain = amount
                 continue
-            if effort is None and amount.unit in TIME_UNITS[4:] + ("lines",) and _EFFORT_WORDS.search(part):
+            if effort is None and amount.unit in (*TIME_UNITS[4:], "lines") and _EFFORT_WORDS.search(part):
                 effort = amount
             elif gain is None and amount.unit not in TIME_UNITS[6:] and _near_gain_word(part):
                 gain = amount

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from optrack.core.parse.attributes import attributes_in
-from optrack.core.parse.document import Block, Listing, Section, Table
 from optrack.core.parse.complete import complete_from_tables
+from optrack.core.parse.document import Block, Listing, Section, Table
 from optrack.core.parse.draft import Draft
 from optrack.core.parse.headings import body, document_title, draft_of, heading_drafts, title_text
 from optrack.core.parse.lists import (
@@ -38,7 +38,7 @@ def find_drafts(root: Section, *, named_plan: bool, has_recipes: bool) -> list[D
         drafts += _loose(root, title, planlike=planlike, drafts=drafts)
     drafts = [d for d in drafts if not _is_empty_band(d)]
     ranking = [] if has_recipes else _ranking(root, title)
-    if len(ranking) > 2 * len(drafts):
+    if len(ranking) > len(drafts) and _weight(ranking) > 1.5 * _weight(drafts):
         drafts = ranking
     if not certain and is_no_plan(words) and not _is_tracked(drafts):
         return []
@@ -55,7 +55,11 @@ def _ranking(root: Section, title: Section | None) -> list[Draft]:
             columns = columns_of(block) if isinstance(block, Table) else None
             if not isinstance(block, Table) or columns is None or len(block.rows) <= max(len(best), 4):
                 continue
-            if columns.id is not None and columns.rank is not None and {"gain", "effort"} <= set(columns.keys.values()):
+            if (
+                columns.id is not None
+                and columns.rank is not None
+                and {"gain", "effort"} <= set(columns.keys.values())
+            ):
                 best = row_drafts(block, columns, None)
     return best
 
@@ -204,6 +208,10 @@ def _loose_lists(places: list[Section], title: Section | None, *, planlike: bool
             elif listing.ordered and (around or has_amounts(listing)) and not (lead and leads_astray(lead)):
                 numbered += entry_drafts(listing, None, numbered=True, bullets=False)
     return found or numbered
+
+
+def _weight(drafts: list[Draft]) -> int:
+    return sum(draft.weight() for draft in drafts if draft.parent is None)
 
 
 def _is_empty_band(draft: Draft) -> bool:
