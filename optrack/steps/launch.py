@@ -69,8 +69,10 @@ def wait_until_ready(
     `cwd` are those of a ready command.
     """
     limits = limits or Limits(silence_s=ready.silence_s)
-    wait = _Wait(tree, log, port, LogGuard(log, limits, start=tree.log_start))
     at = ANY_HOST.get(host, host)
+    path = urlsplit(_url(ready.http, at, port)).path if ready.http is not None else None
+    echo = f"GET {path or '/'}".encode() if path is not None else None
+    wait = _Wait(tree, log, port, LogGuard(log, limits, start=tree.log_start, echo=echo))
     probes = _probes(ready, tree, at, port, log, env or {}, cwd or Path.cwd())
     try:
         for probe in probes:
