@@ -73,7 +73,7 @@ def test_the_exception_that_the_scheduler_announced_is_the_cause(last: str, kind
         ("usage: serve [-h]\nserve: error: unrecognized arguments: --no-such 1\n", 2, "usage", "--no-such"),
         ("bash: line 1: vlmm: command not found\n", 127, "command_not_found", "vlmm"),
         (
-            "ERROR:    [Errno 98] error while attempting to bind on ('127.0.0.1', 8000): address already in use\n",
+            "ERROR:    [Errno 98] error while binding ('127.0.0.1', 8000): address already in use\n",
             1,
             "port_in_use",
             "8000",
