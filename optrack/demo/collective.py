@@ -66,7 +66,7 @@ class Layout:
 
 
 def ring(rank: int, layout: Layout) -> list[Round]:
-    """Reduce-scatter, then all-gather: each round, a rank sends to the next and receives from the one before."""
+    """Reduce-scatter, then all-gather: each round, a rank sends to the next and hears the one before."""
     n = layout.ranks
     following, previous = (rank + 1) % n, (rank - 1) % n
 
@@ -79,7 +79,7 @@ def ring(rank: int, layout: Layout) -> list[Round]:
 
 
 def tree(rank: int, layout: Layout) -> list[Round]:
-    """Reduce up a binary tree to rank 0, then broadcast down: each round, a rank only sends or only receives."""
+    """Reduce up a binary tree to rank 0, then broadcast down: in a round, a rank only sends or receives."""
     children = [child for child in (2 * rank + 1, 2 * rank + 2) if child < layout.ranks]
     parents = [(rank - 1) // 2] if rank else []
     return [

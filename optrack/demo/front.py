@@ -57,7 +57,7 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(HTTPStatus.NOT_FOUND, {"error": f"no such page: {self.path}"})
 
     def do_POST(self) -> None:
-        """`/generate` decodes a prompt: one answer with all the text or, with `"stream": true`, a line a token."""
+        """`/generate` decodes a prompt: the text as a whole or, with `"stream": true`, a line a token."""
         if self.path != "/generate":
             self._answer(HTTPStatus.NOT_FOUND, {"error": f"no such page: {self.path}"})
             return

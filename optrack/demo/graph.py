@@ -1,9 +1,9 @@
 """Graph mode: the messages of a decode step are recorded once, in buffers registered for them, and replayed.
 
-A replay is a bare list of exchanges, with nothing left to decide: no schedule, no look-up, no allocation. Nor is
-there a handshake: that the peer's message of a round has come is all that tells a rank it may use the buffer of
-its own message again. So a recording can only hold rounds in which each message out is answered by one in, on
-the same channel and of the same size. `capture` checks that before it registers anything.
+A recording is a list of exchanges and can express nothing else: a message out, bound to the one in that
+answers it on the same channel, in registered buffers of one size. So a replay has nothing left to decide: no
+schedule, no look-up, no allocation. A ring's rounds are exchanges; a tree's go one way only. `capture` checks
+that before it registers anything.
 """
 
 import socket

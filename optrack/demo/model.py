@@ -14,7 +14,8 @@ from optrack.demo.text import VOCABULARY
 Floats = npt.NDArray[np.float32]
 
 HIDDEN = 512
-_LOW, _HIGH = -8, 7
+_LIMIT = 7
+_SPREAD = 4.3  # the standard deviation of a whole number from -7 to 7
 
 
 class Model:
@@ -25,7 +26,7 @@ class Model:
         random = np.random.default_rng(20260727)
 
         def matrix(rows: int) -> Floats:
-            return random.integers(_LOW, _HIGH, (rows, HIDDEN), endpoint=True).astype(np.float32)
+            return random.integers(-_LIMIT, _LIMIT, (rows, HIDDEN), endpoint=True).astype(np.float32)
 
         columns = np.array_split(np.arange(HIDDEN), ranks)[rank]
         self._embedding = matrix(len(VOCABULARY))
@@ -33,8 +34,8 @@ class Model:
         self._state = np.zeros(HIDDEN, np.float32)
         self._share = self._state[columns[0] : columns[-1] + 1]
         self._product = buffer[:HIDDEN]
-        # Brings a layer's output back to the spread of its input, about half of the range.
-        self._scale = np.float32(4.0 / (HIDDEN**0.5 * 4.6 * 4.6))
+        # Brings the spread of a layer's output, a sum of so many products, back to that of its input.
+        self._scale = np.float32(1 / (HIDDEN**0.5 * _SPREAD))
 
     @property
     def nbytes(self) -> int:
@@ -63,5 +64,5 @@ class Model:
 
     def _quantise(self) -> None:
         np.rint(self._state, out=self._state)
-        np.maximum(self._state, _LOW, out=self._state)
-        np.minimum(self._state, _HIGH, out=self._state)
+        np.maximum(self._state, -_LIMIT, out=self._state)
+        np.minimum(self._state, _LIMIT, out=self._state)
