@@ -46,7 +46,7 @@ def start_server(
     """Start the server's command; raises StageFailed (`launch`) if not even bash can be started there."""
     try:
         return start(Command(shell=shell, env=env, cwd=cwd, log=log), run=run, on_new=on_new)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise stage_failed("launch", "not_started", str(error), log) from error
 
 
@@ -116,8 +116,7 @@ class _Wait:
         """Raise StageFailed unless the tree, and nobody else, listens on the port."""
         if (exit_ := self._tree.ended()) is not None:
             raise command_failed("ready", exit_, self._log, start=self._tree.log_start)
-        ours = {process.pid for process in self._tree.track()}
-        if not sockets.holders(port, ours) or set(sockets.holders(port)) - ours:
+        if not sockets.are_held_by(port, {process.pid for process in self._tree.track()}):
             raise self._stranger(port)
 
     def failed(self, kind: str, message: str) -> StageFailed:

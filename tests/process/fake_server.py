@@ -46,11 +46,12 @@ def main() -> None:
     server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     say(f"Uvicorn running on http://127.0.0.1:{port} (Press CTRL+C to quit)")
     if options.flood:
-        say("x" * 99 + "\n" * 1)
-        for _ in range(options.flood // 100):
-            sys.stdout.write("x" * 99 + "\n")
+        line = "x" * 99 + "\n"
+        for _ in range(options.flood // 100_000):
+            sys.stdout.write(line * 1000)
         sys.stdout.flush()
     say("The server is fired up and ready to roll!")
+    say(f"ready at {begin + options.ready_after:.4f}")
     if options.die_after is not None:
         threading.Thread(target=_die, args=(options,), daemon=True).start()
     server.serve_forever()

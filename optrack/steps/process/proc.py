@@ -72,7 +72,7 @@ def command_line(pid: int) -> str:
     except OSError:
         return "?"
     line = text.decode(errors="replace")
-    return line if len(line) <= 160 else f"{line[:157]}…"
+    return line if len(line) <= 120 else f"{line[:119]}…"
 
 
 def program(pid: int) -> str:
