@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optrack.core.canonical import recipe_digest
-from optrack.core.choose import Choice, choose, rollup
+from optrack.core.choose import Choice, choose, improved_ids
 from optrack.core.events import Entry, RunEnded
 from optrack.core.judgement import Judgement
 from optrack.core.plan import Item, Plan
 from optrack.core.resolve import Resolved, resolve
 from optrack.core.run import Run
+from optrack.core.standing import rollup
 from optrack.core.state import ItemState, Transition
 from optrack.core.status import Status
 from optrack.core.sync import stamp_of
@@ -32,6 +33,7 @@ from optrack.steps.record.reader import Reader
 from optrack.steps.record.schema import database_path, standing
 
 if TYPE_CHECKING:
+    from optrack.core.export import Log
     from optrack.session import Session
     from optrack.steps.record.store import Store
 
@@ -109,11 +111,7 @@ class Campaign:
 
     def improved(self) -> frozenset[str]:
         """Return the ids of the items whose verdict in force is an improvement."""
-        return frozenset(
-            state.item.id
-            for state in self.reader.items(self.plan.name)
-            if state.judgement and state.judgement.verdict == "improvement" and not state.stale
-        )
+        return frozenset(improved_ids(self.reader.items(self.plan.name)))
 
     def resolved(self, item: Item) -> Resolved:
         """Return the item's resolved recipe; raises PlanError where it can't be resolved."""
@@ -128,8 +126,7 @@ class Campaign:
 
     def choice(self, *, by: str = "rank", without: Collection[str] = ()) -> Choice:
         """Return the item to run next, leaving out those in `without`, and why each earlier one isn't it."""
-        states = [state for state in self.states() if state.item.id not in without]
-        return choose(self.plan, states, by="value" if by == "value" else "rank")
+        return choose(self.plan, self.states(), by="value" if by == "value" else "rank", without=without)
 
     # -- runs --------------------------------------------------------------------------------------------
 
@@ -155,7 +152,7 @@ class Campaign:
         while True:
             choice = self.choice(by=by, without=taken)
             if choice.item is None:
-                raise NothingToRunError("nothing to run", hint="; ".join(choice.reasons.values()) or None)
+                raise NothingToRunError(choice.summary, hint="`optrack next --explain` says more")
             run = self._spawn(choice.item, wait=wait, again=False)
             if run is not None:
                 return run
@@ -218,14 +215,27 @@ class Campaign:
         found = [j.judgement for j in self.reader.judgements(run.plan, run.item)]
         return next((j for j in reversed(found) if j.candidate == run.id), None)
 
+    def log(self) -> Log:
+        """Return all that the progress log is made of."""
+        from optrack.core.export import Log
+
+        states = self.states()
+        resolved = {state.item.id: self.resolved_or_none(state.item) for state in states}
+        return Log(
+            plan=self.plan,
+            states=states,
+            runs=tuple(self.reader.run(run.id) for run in reversed(self.reader.runs(self.plan.name))),
+            transitions=self.reader.transitions(self.plan.name),
+            recipes={item: found.data for item, found in resolved.items() if found},
+            factors={item: found.factors for item, found in resolved.items() if found},
+        )
+
     # -- decisions -----------------------------------------------------------------------------------------
 
     def mark(self, item_id: str, after: Status, *, why: str) -> Transition:
         """Move an item to another status by hand, which is recorded as such."""
         item = self.state(item_id).item.id
-        return self.store.transition(
-            self.plan.name, item, after, who=self.settings.actor, why=why, at=now()
-        )
+        return self.store.transition(self.plan.name, item, after, who=self.settings.actor, why=why, at=now())
 
     def roll_up(self) -> None:
         """Complete the items whose experiments are all done."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from optrack.core.difference import comparison, differences, not_applied
+from optrack.core.applied import not_applied
+from optrack.core.difference import comparison, differences
 from optrack.core.judge import Rules, judge, launch_order, side_of
 from optrack.core.judgement import Difference, Judgement
 from optrack.core.metrics import Metric, metric_named
@@ -21,9 +22,7 @@ def primary_metric(plan: Plan, runs: Iterable[Run]) -> Metric:
     wanted = plan.metric
     seen = next((s.metric for run in runs for s in run.samples if s.metric.name == wanted.name), None)
     implied = seen or metric_named(wanted.name)
-    return Metric(
-        name=wanted.name, unit=wanted.unit or implied.unit, better=wanted.better or implied.better
-    )
+    return Metric(name=wanted.name, unit=wanted.unit or implied.unit, better=wanted.better or implied.better)
 
 
 def judge_recorded(reader: Reader, plan: Plan, candidate: Run) -> Judgement:

@@ -14,6 +14,7 @@ from optrack.evidence import judge_recorded
 from optrack.journal import Journal
 from optrack.launching import Launching
 from optrack.session import Ending, Session, Side
+from optrack.steps.capture import capture_after
 from optrack.steps.stage import StageFailed
 from optrack.will import Will
 
@@ -57,6 +58,9 @@ def measure(session: Session, store: Store, journal: Journal, will: Will) -> Non
 def conclude(session: Session, store: Store) -> Outcome:
     """Close the session's runs, judge the candidate, and leave its item where that puts it."""
     candidate, baseline = session.candidate, session.baseline
+    for side in (candidate, *([baseline] if baseline else [])):
+        if side.snapshot is not None:
+            store.put_snapshot(side.run.id, capture_after(side.snapshot, salt=session.salt))
     if baseline is not None and baseline.launches:
         close(store, baseline, baseline.ending or _along_with(candidate), None, "measured beside another run")
         if baseline.ending is not None:
@@ -95,7 +99,12 @@ def standing(session: Session, ending: Ending, judgement: Judgement | None) -> t
 
 
 def close(
-    store: Store, side: Side, ending: Ending, after: Status | None, why: str, verdict: str | None = None
+    store: Store,
+    side: Side,
+    ending: Ending,
+    after: Status | None,
+    why: str,
+    verdict: str | None = None,
 ) -> None:
     """Record how a side's run ended, and with it where its item stands."""
     store.finish(

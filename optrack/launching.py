@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
+from optrack.core.applied import arguments_part
 from optrack.core.events import RepetitionMeasured
 from optrack.core.failure import plain_failure
 from optrack.core.metrics import Sample
@@ -46,7 +47,8 @@ class Launching:
         with self.stage("preflight"):
             self.place = self.choose_place()
             self.env = self.session.environment(self.side, self.place)
-            self.capture_before()
+            if self.side.snapshot is None:
+                self.capture_before()
         if self.recipe.setup and self.number == 0:
             with self.stage("setup", "setup.log"):
                 command = BenchCommand(shell=self.recipe.setup, parser="rules")
@@ -55,7 +57,8 @@ class Launching:
         try:
             if server is not None:
                 self.wait(server)
-                self.capture_running(server)
+                if self.number == 0:
+                    self.capture_running(server)
             self.measure(server)
         finally:
             if server is not None:
@@ -85,6 +88,7 @@ class Launching:
             recipe_env=self.recipe.env,
             watch=[project / path for path in self.recipe.watch],
             salt=self.session.salt,
+            names=self.session.variables,
         )
         self.keep(found)
 
@@ -95,11 +99,15 @@ class Launching:
             leader=server.leader.pid,
             recipe_env=self.recipe.env,
             salt=self.session.salt,
+            names=self.session.variables,
         )
-        report = self.engine.report(self.recipe, self.place)
-        if report is not None:
-            found = found.model_copy(update={"arguments": {**(found.arguments or {}), "applied": report}})
-        self.keep(found)
+        arguments = arguments_part(
+            asked=self.recipe.server,
+            command=self.recipe.launch,
+            reported=self.engine.report(self.recipe, self.place),
+            salt=self.session.salt,
+        )
+        self.keep(found.model_copy(update={"arguments": arguments}))
 
     def keep(self, found: Snapshot) -> None:
         """Add to the run's snapshot what was captured now, and record it."""
@@ -166,9 +174,7 @@ class Launching:
         prefix = f"{bench.name}." if len(self.recipe.bench) > 1 else ""
         return samples_of(parsed, self.number, repetition, prefix)
 
-    def command(
-        self, command: BenchCommand, stage: str, timeout_s: float, server: Tree | None
-    ) -> bytes:
+    def command(self, command: BenchCommand, stage: str, timeout_s: float, server: Tree | None) -> bytes:
         """Run one command to its end and return what its parser is to read."""
         return run_bench(
             command,
@@ -209,5 +215,3 @@ def samples_of(parsed: Parsed, launch: int, repetition: int, prefix: str = "") -
         )
         for reading in parsed.readings
     )
-
-

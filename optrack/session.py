@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -56,6 +57,12 @@ class Session:
     inherited: Mapping[str, str]
     salt: bytes
 
+    @property
+    def variables(self) -> frozenset[str]:
+        """The variables that either side's recipe names: they are recorded of both, with their values."""
+        sides = (self.candidate, *([self.baseline] if self.baseline else []))
+        return frozenset(name for side in sides for name in side.recipe.env)
+
     def schedule(self) -> Iterator[tuple[Side, int]]:
         """Yield each launch in turn, with its number on its side."""
         if self.baseline is None:
@@ -70,11 +77,18 @@ class Session:
 
         A recipe value of None takes an inherited variable away.
         """
-        env = {key: value for key, value in self.inherited.items() if side.recipe.env.get(key, "") is not None}
+        env = {
+            key: value for key, value in self.inherited.items() if side.recipe.env.get(key, "") is not None
+        }
         env |= {key: value for key, value in side.recipe.env.items() if value is not None}
         if side.recipe.repo:
             env["REPO"] = str(self.settings.project / side.recipe.repo)
-        return env | {"PORT": str(place.port), "RUN_DIR": str(place.run_dir), "ITEM_ID": place.item}
+        return env | {
+            "PORT": str(place.port),
+            "RUN_DIR": str(place.run_dir),
+            "ITEM_ID": place.item,
+            "OPTRACK_PYTHON": sys.executable,
+        }
 
 
 def prepare(

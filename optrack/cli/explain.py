@@ -15,11 +15,12 @@ def print_choice(campaign: Campaign, choice: Choice, *, as_json: bool) -> int:
     """Print the choice with the reason for every item; exit code 3 if nothing is left to run."""
     code = 0 if choice.item else 3
     if as_json:
-        output.data({"next": choice.item, "reasons": dict(choice.reasons)})
+        reasons = [reason.model_dump(mode="json") for reason in choice.reasons]
+        output.data({"next": choice.item, "summary": choice.summary, "reasons": reasons})
         return code
-    for item_id, reason in choice.reasons.items():
-        mark = ">" if item_id == choice.item else " "
-        output.text(f"{mark} {item_id}: {reason}")
+    for reason in choice.reasons:
+        mark = ">" if reason.kind == "chosen" else " "
+        output.text(f"{mark} {reason.item} {reason.text}")
     if choice.item is None:
-        output.text("nothing to run")
+        output.text(choice.summary)
     return code

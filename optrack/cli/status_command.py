@@ -13,13 +13,14 @@ from optrack.cli.call import Call, standard
 def command(call: Call) -> None:
     """Show where every item of the plan stands: status, verdict, effect, and what blocks it."""
     from optrack.cli.table import table
-    from optrack.core.choose import blocked_by
+    from optrack.core.standing import blocked_by
     from optrack.core.documents import state_document
     from optrack.core.summary import effect_text, quantity_text, state_verdict
 
     campaign = call.campaign
     states = campaign.states()
-    blocked = {state.item.id: blocked_by(state.item, states) for state in states}
+    known = {state.item.id: state for state in states}
+    blocked = {state.item.id: blocked_by(state.item, known) for state in states}
     if call.as_json:
         items = [state_document(state, blocked[state.item.id]) for state in states]
         output.data({"plan": campaign.plan.name, "title": campaign.plan.title, "items": items})
