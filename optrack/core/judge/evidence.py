@@ -62,7 +62,7 @@ class Rules(Frozen):
     interleaved: bool = True
     family: int = Field(default=1, ge=1)
     sequential: bool = False
-    max_launches: int = Field(default=12, ge=1)
+    max_launches: int = Field(default=16, ge=1)
     history: History | None = None
     guards: Mapping[str, Check] = Field(default_factory=dict)
 

@@ -128,8 +128,8 @@ def _neighbour_spread(pairs: Sequence[tuple[Launch, Launch]]) -> float:
 
     The mean square of successive differences (von Neumann, Kent, Bellinson and Hart, 1941): within a pair
     around the mean difference, and between the pairs of an A B B A sequence, where the neighbours are of one
-    side, around zero. Slow drift hardly touches it. With normal noise it has 4/3 (n - 1) degrees of freedom; it is
-    used with n - 1, so that noise with two modes stays within the stated error as well.
+    side, around zero. Slow drift hardly touches it. With normal noise it has 4/3 (n - 1) degrees of freedom;
+    it is used with n - 1, so that noise with two modes stays within the stated error as well.
     """
     differences = [ours.level - theirs.level for ours, theirs in pairs]
     centre = fmean(differences)

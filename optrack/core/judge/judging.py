@@ -37,9 +37,9 @@ def judge(
     """Return the judgement of `candidate` against `baseline`, with its reasons as sentences.
 
     `factors` is what the recipes declare to differ (leaf -> baseline's value, candidate's); `not_applied`
-    names those that the processes don't show; `seen_alone` the treatments already judged fairly against this
-    baseline. A run that failed is `failed`. An unfair comparison, a treatment that wasn't applied, an
-    interrupted run or a missing baseline gives no verdict (None).
+    says in sentences which of it the processes don't show; `seen_alone` has the treatments already judged
+    fairly against this baseline. A run that failed is `failed`. An unfair comparison, a treatment that wasn't
+    applied, an interrupted run or a missing baseline gives no verdict (None).
     """
     attribution, credit = attribute(factors, named=_factor_name(candidate), seen_alone=seen_alone)
     known = _Known(candidate, baseline, rules, tuple(differences), comparison, attribution)
@@ -111,14 +111,8 @@ def _barred(known: _Known, not_applied: Sequence[str]) -> Judgement | None:
             ],
         )
     if not_applied:
-        return known.concluded(
-            None,
-            [
-                f"{factor} is in the recipe, but the launched processes don't show it: the treatment was not "
-                "applied, so the run measured something else."
-                for factor in not_applied
-            ],
-        )
+        head = "The treatment was not applied, so the run measured something else and no verdict is given."
+        return known.concluded(None, [head, *not_applied])
     if known.comparison == "unfair":
         return known.concluded(None, unfair_reasons(known.differences))
     return None

@@ -77,7 +77,7 @@ def verdict_reasons(conclusion: Conclusion, found: Estimate, rules: Rules, neede
         return [f"{text}: no change, the interval lies within the minimum effect of {least}.{tail}"]
     if conclusion.withheld:
         return [
-            f"{text}: alone this would be an improvement, but among {rules.family} comparisons it may be chance.",
+            f"{text}: alone an improvement, but among {rules.family} comparisons it may be chance.",
             family_statement(rules.confidence, rules.family),
             _needed(needed, found),
         ]

@@ -11,10 +11,11 @@ from optrack.core.judge.guards import broken_checks
 from optrack.core.judge.interval import Estimate, estimate, quantile
 from optrack.core.judge.multiplicity import improvement_tail
 from optrack.core.judge.verdict import conclude, tail_at
+from optrack.core.metrics import Better
 
 Turn = Literal["baseline", "candidate"]
 
-HOPELESS = 0.15
+HOPELESS = 0.1
 """A session ends when the chance that its remaining launches decide anything is below this."""
 
 _EARLIEST_END = 4
@@ -43,14 +44,15 @@ def next_step(candidate: Side, baseline: Side, rules: Rules) -> Literal["more", 
     if not rules.sequential or rules.metric.better is None:
         return "more"
     found = estimate(ours, theirs, interleaved=rules.interleaved, history=rules.history)
-    if found is None or found.method == "history":
-        return "more"
-    conclusion = conclude(found, rules, rules.metric.better)
+    return "settled" if found is not None and is_settled(found, rules, rules.metric.better) else "more"
+
+
+def is_settled(found: Estimate, rules: Rules, better: Better) -> bool:
+    """Whether a sequential session may end on this estimate: with a verdict, or without hope for one."""
+    conclusion = conclude(found, rules, better) if found.method != "history" else None
     if conclusion is None:
-        return "more"
-    if conclusion.verdict != "inconclusive":
-        return "settled"
-    return "settled" if is_hopeless(found, rules) else "more"
+        return False
+    return conclusion.verdict != "inconclusive" or is_hopeless(found, rules)
 
 
 def is_hopeless(found: Estimate, rules: Rules) -> bool:
