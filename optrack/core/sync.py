@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
+from optrack.core.canonical import digest
 from optrack.core.frozen import Frozen
-from optrack.core.plan import Item
+from optrack.core.plan import Item, Plan
 from optrack.core.state import Transition
 from optrack.errors import PlanError
+
+
+def stamp_of(plan: Plan, digests: Mapping[str, str]) -> str:
+    """Return the digest of all that a sync reads: a plan with the same stamp needs none."""
+    return digest(plan.model_dump_json() + json.dumps(sorted(digests.items())))
 
 
 class Known(Frozen):

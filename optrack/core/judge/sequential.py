@@ -23,10 +23,13 @@ _EARLIEST_END = 4
 
 
 def launch_order(pairs: int) -> tuple[Turn, ...]:
-    """Return whose turn it is, launch by launch: A B B A A B B A …, baseline first, so that drift cancels."""
+    """Return whose turn it is, launch by launch: A B B A A B B A …, so that drift cancels.
+
+    The candidate is first: one that can't start costs no launch of the baseline.
+    """
     turns: list[Turn] = []
     for pair in range(pairs):
-        turns += ["baseline", "candidate"] if pair % 2 == 0 else ["candidate", "baseline"]
+        turns += ["candidate", "baseline"] if pair % 2 == 0 else ["baseline", "candidate"]
     return tuple(turns)
 
 

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import bindparam, insert, update
 from sqlmodel import Session, col, select
 
-from optrack.core.canonical import digest
 from optrack.core.plan import Item, Plan
 from optrack.core.state import Transition
 from optrack.core.sync import Known, Matching, Synced, match_items
 from optrack.steps.record.contents import put_content, stored
 from optrack.steps.record.tables import FormerNameRow, ItemRow, PlanRow, TransitionRow
 from optrack.steps.record.times import as_text
-
-
-def stamp_of(plan: Plan, digests: Mapping[str, str]) -> str:
-    """Return the digest of all that a sync reads: a plan with the same stamp needs none."""
-    return digest(plan.model_dump_json() + json.dumps(sorted(digests.items())))
 
 
 def sync_plan(

@@ -17,7 +17,7 @@ from optrack.core.run import Failure, Outcome, ProcessId, Run, Stage
 from optrack.core.snapshot import Snapshot
 from optrack.core.state import Acceptance, Adoption, Against, ItemState, Note, Transition
 from optrack.core.status import Status
-from optrack.core.sync import Synced
+from optrack.core.sync import Synced, stamp_of
 from optrack.errors import StoreError
 from optrack.steps.record import applying, claims, evidence, judgements, plans, side
 from optrack.steps.record.database import BusyError, Database, NoRoomError, write_error
@@ -75,7 +75,7 @@ class Store:
         Raises PlanError for ids that are used twice.
         """
         recipes = digests or {}
-        stamp = plans.stamp_of(plan, recipes)
+        stamp = stamp_of(plan, recipes)
         if self.reader.stamp(plan.name) == stamp:
             return Synced(plan=plan.name)
         stale = {state.item.id for state in self.items(plan.name) if state.stale}
