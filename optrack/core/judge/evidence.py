@@ -51,8 +51,9 @@ class Rules(Frozen):
     """What a verdict is judged by.
 
     `min_effect` and `confidence` are fractions (0.02, 0.95). `family` is the number of comparisons among
-    which a false improvement must stay improbable. `sequential` says that launches are looked at pair by
-    pair, up to `max_launches` a side, and stopped when settled. `guards` are the recipe's checks.
+    which a false improvement must stay improbable. A session ends with `max_launches` a side; `sequential`
+    says that it is looked at pair by pair and ends as soon as the verdict is settled. `guards` are the
+    recipe's checks. `history` is the metric's spread between launches, from earlier runs of the plan.
     """
 
     metric: Metric
@@ -61,7 +62,7 @@ class Rules(Frozen):
     interleaved: bool = True
     family: int = Field(default=1, ge=1)
     sequential: bool = False
-    max_launches: int = Field(default=12, ge=1)
+    max_launches: int = Field(default=16, ge=1)
     history: History | None = None
     guards: Mapping[str, Check] = Field(default_factory=dict)
 
