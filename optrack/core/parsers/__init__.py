@@ -9,7 +9,7 @@ from optrack.core.parsers import sglang_log, vllm_log
 from optrack.core.parsers.output import Output
 from optrack.core.parsers.parsed import Parsed, Parser
 from optrack.core.parsers.registry import RULES_ONLY, parser_named, parser_names, parsers
-from optrack.core.parsers.requests import checked
+from optrack.core.parsers.requests import checked, rejected
 from optrack.core.parsers.rules import read_rules
 from optrack.core.recipe import MetricRule
 
@@ -48,7 +48,7 @@ def parse_output(
     if parsed is None:
         why = None if found else _unrecognised(output, parser)
         return Parsed(tool="rules", readings=found, invalid=why, notes=notes)
-    parsed = checked(parsed, expected=expected_requests)
+    parsed = rejected(checked(parsed, expected=expected_requests), Output(log))
     mine = {reading.metric.name for reading in found}
     readings = (*(r for r in parsed.readings if r.metric.name not in mine), *found)
     return parsed.model_copy(update={"readings": readings, "notes": (*parsed.notes, *notes)})
