@@ -55,9 +55,11 @@ def known_to(package: Path | None) -> Known:
     if package is None:
         return Known()
     sources = [package / "srt" / "server_args.py", *sorted((package / "srt" / "arg_groups").rglob("*.py"))]
+    trees = [tree for tree in map(_parsed, sources) if tree is not None]
+    lists = {name: values for tree in trees for name, values in _lists(tree)}
     options: dict[str, Option] = {}
-    for source in sources:
-        for option in _options(source):
+    for tree in trees:
+        for option in _options(tree, lists):
             before = options.get(option.field)
             names = tuple(dict.fromkeys((*(before.names if before else ()), *option.names)))
             options[option.field] = option.model_copy(update={"names": names})
@@ -69,8 +71,8 @@ def canonical(arguments: Arguments, known: Known | None = None) -> dict[str, str
     found = {}
     for name in arguments:
         option = known.option(name) if known else None
-        plain = name.lstrip("-").replace("-", "_")
-        found[name] = option.field if option else _KNOWN_ALIASES.get(plain, plain)
+        plain = option.field if option else name.lstrip("-").replace("-", "_")
+        found[name] = _KNOWN_ALIASES.get(plain, plain)
     return found
 
 
@@ -126,21 +128,29 @@ def _parsed(path: Path) -> ast.Module | None:
         return None
 
 
-def _options(path: Path) -> Iterator[Option]:
-    """Yield the options that a source file registers: annotated fields, and calls of add_argument."""
-    tree = _parsed(path)
-    for node in ast.walk(tree) if tree else ():
+def _lists(tree: ast.Module) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the lists of texts that a module defines by name, from which choices are taken."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            listed = _literal(node.value)
+            if isinstance(listed, list | tuple) and listed and all(isinstance(x, str) for x in listed):
+                yield node.targets[0].id, tuple(listed)
+
+
+def _options(tree: ast.Module, lists: Mapping[str, tuple[str, ...]]) -> Iterator[Option]:
+    """Yield the options that a module registers: annotated fields, and calls of add_argument."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            option = _from_field(node.target.id, node.annotation)
+            option = _from_field(node.target.id, node.annotation, lists)
         elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "add_argument":
-            option = _from_call(node)
+            option = _from_call(node, lists)
         else:
             continue
         if option is not None:
             yield option
 
 
-def _from_field(name: str, annotation: ast.expr) -> Option | None:
+def _from_field(name: str, annotation: ast.expr, lists: Mapping[str, tuple[str, ...]]) -> Option | None:
     """Return the option of a field `name: A[T, "help"]` or `A[T, Arg(...)]`, or None for any other field."""
     if not (
         isinstance(annotation, ast.Subscript) and getattr(annotation.value, "id", "") in ("A", "Annotated")
@@ -157,10 +167,10 @@ def _from_field(name: str, annotation: ast.expr) -> Option | None:
         cli_name if isinstance(cli_name, str) else flag(name),
         *(aliases if isinstance(aliases, list) else []),
     ]
-    return Option(field=name, names=tuple(names), choices=_choices(keywords.get("choices")))
+    return Option(field=name, names=tuple(names), choices=_choices(keywords.get("choices"), lists))
 
 
-def _from_call(call: ast.Call) -> Option | None:
+def _from_call(call: ast.Call, lists: Mapping[str, tuple[str, ...]]) -> Option | None:
     texts = [value for value in map(_literal, call.args) if isinstance(value, str)]
     names = [text for text in texts if text.startswith("--")]
     if not names:
@@ -168,10 +178,12 @@ def _from_call(call: ast.Call) -> Option | None:
     keywords = {keyword.arg: keyword.value for keyword in call.keywords}
     dest = _literal(keywords.get("dest"))
     field = dest if isinstance(dest, str) else names[0].lstrip("-").replace("-", "_")
-    return Option(field=field, names=tuple(names), choices=_choices(keywords.get("choices")))
+    return Option(field=field, names=tuple(names), choices=_choices(keywords.get("choices"), lists))
 
 
-def _choices(node: ast.expr | None) -> tuple[str, ...]:
+def _choices(node: ast.expr | None, lists: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    if isinstance(node, ast.Name):
+        return lists.get(node.id, ())
     listed = _literal(node)
     return tuple(map(str, listed)) if isinstance(listed, list | tuple) else ()
 
