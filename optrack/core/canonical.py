@@ -1,0 +1,36 @@
+"""The canonical text of plain data and its digest: equal data has one text, so it can be stored once and compared."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+
+def canonical(data: Any) -> str:
+    """Return plain data as ASCII JSON with sorted keys; what JSON can't say (a path, a date) becomes its text."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), default=_plain)
+
+
+def as_written(data: Any) -> str:
+    """Return plain data as ASCII JSON with its keys in the order given, for data whose order is shown or meant."""
+    return json.dumps(data, separators=(",", ":"), default=_plain)
+
+
+def digest(text: str) -> str:
+    """Return the SHA-256 of the text's UTF-8 bytes, in hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def recipe_digest(data: Mapping[str, Any]) -> str:
+    """Return the digest of a resolved recipe: equal for recipes that say the same, in whatever order."""
+    return digest(canonical(data))
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, (set, frozenset)):
+        return sorted(value, key=str)
+    return str(value)

@@ -1,0 +1,48 @@
+"""Whether the host may be measured on now: the lock that one run holds at a time, and the state of the host."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from optrack.errors import HostUnfitError, InterruptedRunError
+from optrack.session import Session
+from optrack.steps.hostlock import HostLock, lock_host
+from optrack.steps.preflight import check_host
+
+_LOOK_EVERY_S = 1.0
+
+
+def take_host(session: Session, *, wait: bool, should_stop: Callable[[], bool]) -> HostLock:
+    """Return the right to measure on this host.
+
+    Raises HostUnfitError, naming the culprit, if the host can't be had or isn't fit; with `wait` only
+    where waiting can't help.
+    """
+    while True:
+        try:
+            lock = lock_host(session.candidate.run.id, project=session.settings.project)
+            try:
+                _require_fit(session)
+            except HostUnfitError:
+                lock.release()
+                raise
+            return lock
+        except HostUnfitError:
+            if not wait:
+                raise
+        if should_stop():
+            raise InterruptedRunError("stopped while waiting for the host")
+        time.sleep(_LOOK_EVERY_S)
+
+
+def _require_fit(session: Session) -> None:
+    folder = session.settings.state
+    folder.mkdir(parents=True, exist_ok=True)
+    for side in (session.candidate, session.baseline):
+        if side is None:
+            continue
+        problems = check_host(port=side.recipe.port, folders=[folder])
+        if problems:
+            first = problems[0]
+            raise HostUnfitError(first.message, hint=first.hint or "`--wait` waits until it is free")

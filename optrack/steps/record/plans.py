@@ -1,0 +1,209 @@
+"""Writes plans and their items: what a sync adds, renames, moves and archives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import bindparam, insert, update
+from sqlmodel import Session, col, select
+
+from optrack.core.plan import Item, Plan
+from optrack.core.state import Transition
+from optrack.core.sync import Known, Matching, Synced, match_items
+from optrack.steps.record.contents import put_content, stored
+from optrack.steps.record.tables import FormerNameRow, ItemRow, PlanRow, TransitionRow
+from optrack.steps.record.times import as_text
+
+
+def sync_plan(
+    session: Session, plan: Plan, digests: Mapping[str, str], stamp: str, *, who: str, at: datetime
+) -> Synced:
+    """Bring the items of the plan up to date with its text, and return what changed."""
+    row = session.get(PlanRow, plan.name)
+    if row is not None and row.stamp == stamp:
+        return Synced(plan=plan.name)
+    text_digest = put_content(session, plan.text)
+    known, rows = _known(session, plan.name)
+    matching = match_items(known, plan.items)
+    moment = as_text(at)
+    _put_plan(session, plan, text_digest, stamp, moment)
+    _make_way(session, known, matching, moment)
+    kept = [(key, item) for key, item in zip(matching.keys, plan.items, strict=True) if key is not None]
+    fresh = [item for key, item in zip(matching.keys, plan.items, strict=True) if key is None]
+    edited = [item for key, item in kept if _edited(rows[key], digests.get(item.id))]
+    _update(session, kept, rows, digests)
+    transitions = _add(session, plan.name, fresh, digests, who=who, at=at)
+    return Synced(
+        plan=plan.name,
+        first=row is None,
+        added=tuple(item.id for item in fresh),
+        archived=tuple(rows[key].id for key in matching.gone),
+        revived=matching.revived,
+        renamed=matching.renamed,
+        moved=matching.moved,
+        edited=tuple(item.id for item in edited),
+        ambiguous=matching.ambiguous,
+        transitions=transitions,
+    )
+
+
+class _Row:
+    """What the sync must know of a stored item."""
+
+    __slots__ = ("archived", "data", "id", "recipe_digest", "title")
+
+    def __init__(
+        self, label: str, title: str, data: str, recipe_digest: str | None, *, archived: bool
+    ) -> None:
+        self.id = label
+        self.title = title
+        self.data = data
+        self.recipe_digest = recipe_digest
+        self.archived = archived
+
+
+def _known(session: Session, plan: str) -> tuple[list[Known], dict[int, _Row]]:
+    columns = (
+        ItemRow.key,
+        ItemRow.id,
+        ItemRow.title,
+        ItemRow.parent,
+        ItemRow.rank,
+        ItemRow.archived_at,
+        ItemRow.data,
+        ItemRow.recipe_digest,
+    )
+    known, rows = [], {}
+    statement = select(*map(col, columns)).where(col(ItemRow.plan) == plan).order_by(col(ItemRow.rank))  # type: ignore[call-overload]
+    for key, label, title, parent, rank, archived_at, data, recipe in session.exec(statement):
+        archived = archived_at is not None
+        known.append(Known(key=key, id=label, title=title, parent=parent, rank=rank, archived=archived))
+        rows[key] = _Row(label, title, data, recipe, archived=archived)
+    return known, rows
+
+
+def _put_plan(session: Session, plan: Plan, text_digest: str, stamp: str, moment: str) -> None:
+    session.merge(
+        PlanRow(
+            name=plan.name,
+            path=stored(plan.path),
+            title=plan.title,
+            digest=text_digest,
+            stamp=stamp,
+            synced_at=moment,
+        )
+    )
+    session.flush()
+
+
+def _make_way(session: Session, known: Sequence[Known], matching: Matching, moment: str) -> None:
+    """Archive what is gone, and free the labels that others are about to take."""
+    gone = [{"b_key": key} for key in matching.gone]
+    if gone:
+        statement = update(ItemRow.__table__).where(col(ItemRow.key) == bindparam("b_key"))  # type: ignore[attr-defined]
+        session.connection().execute(statement.values(archived_at=moment), gone)
+    names = {entry.key: entry for entry in known}
+    relabelled = [(key, label) for key, label in matching.displaced]
+    renamed = {change.before_id for change in matching.renamed}
+    for key in (key for key in matching.keys if key is not None):
+        if names[key].id in renamed:
+            relabelled.append((key, f"~{key}"))
+    former = [
+        {"item_key": key, "id": names[key].id, "title": names[key].title, "at": moment}
+        for key, _ in relabelled
+    ]
+    if former:
+        session.execute(insert(FormerNameRow), former)
+        statement = update(ItemRow.__table__).where(col(ItemRow.key) == bindparam("b_key"))  # type: ignore[attr-defined]
+        session.connection().execute(
+            statement.values(id=bindparam("b_id")),
+            [{"b_key": key, "b_id": label} for key, label in relabelled],
+        )
+
+
+def _edited(row: _Row, recipe_digest: str | None) -> bool:
+    return recipe_digest is not None and row.recipe_digest is not None and row.recipe_digest != recipe_digest
+
+
+def _update(
+    session: Session, kept: Sequence[tuple[int, Item]], rows: Mapping[int, _Row], digests: Mapping[str, str]
+) -> None:
+    changed = []
+    for key, item in kept:
+        data = item.model_dump_json()
+        recipe = digests.get(item.id, rows[key].recipe_digest)
+        before = rows[key]
+        if data != before.data or recipe != before.recipe_digest or before.archived:
+            changed.append(
+                {
+                    "b_key": key,
+                    "b_id": item.id,
+                    "b_title": item.title,
+                    "b_rank": item.rank,
+                    "b_parent": item.parent,
+                    "b_data": data,
+                    "b_recipe": recipe,
+                }
+            )
+    if not changed:
+        return
+    statement = update(ItemRow.__table__).where(col(ItemRow.key) == bindparam("b_key"))  # type: ignore[attr-defined]
+    session.connection().execute(
+        statement.values(
+            id=bindparam("b_id"),
+            title=bindparam("b_title"),
+            rank=bindparam("b_rank"),
+            parent=bindparam("b_parent"),
+            data=bindparam("b_data"),
+            recipe_digest=bindparam("b_recipe"),
+            archived_at=None,
+        ),
+        changed,
+    )
+
+
+def _add(
+    session: Session, plan: str, fresh: Sequence[Item], digests: Mapping[str, str], *, who: str, at: datetime
+) -> tuple[Transition, ...]:
+    """Insert new items; a status that the plan gives one (a checked box) is taken over this once."""
+    moment = as_text(at)
+    rows = [
+        ItemRow(
+            plan=plan,
+            id=item.id,
+            title=item.title,
+            rank=item.rank,
+            parent=item.parent,
+            status=item.status,
+            data=item.model_dump_json(),
+            recipe_digest=digests.get(item.id),
+            added_at=moment,
+        )
+        for item in fresh
+    ]
+    session.add_all(rows)
+    session.flush()
+    marked = [(row, item) for row, item in zip(rows, fresh, strict=True) if item.status != "pending"]
+    why = "as marked in the plan"
+    moves = [
+        TransitionRow(
+            item_key=row.key or 0, at=moment, before=None, after=item.status, who=stored(who), why=why
+        )
+        for row, item in marked
+    ]
+    session.add_all(moves)
+    session.flush()
+    return tuple(
+        Transition(
+            seq=move.seq or 0,
+            plan=plan,
+            item=item.id,
+            at=at,
+            before=None,
+            after=item.status,
+            who=who,
+            why=why,
+        )
+        for move, (_, item) in zip(moves, marked, strict=True)
+    )
