@@ -239,9 +239,7 @@ class Campaign:
     def mark(self, item_id: str, after: Status, *, why: str) -> Transition:
         """Move an item to another status by hand, which is recorded as such."""
         item = self.state(item_id).item.id
-        return self.store.transition(
-            self.plan.name, item, after, who=self.settings.actor, why=why, at=now()
-        )
+        return self.store.transition(self.plan.name, item, after, who=self.settings.actor, why=why, at=now())
 
     def roll_up(self) -> None:
         """Complete the items whose experiments are all done."""

@@ -22,9 +22,7 @@ def primary_metric(plan: Plan, runs: Iterable[Run]) -> Metric:
     wanted = plan.metric
     seen = next((s.metric for run in runs for s in run.samples if s.metric.name == wanted.name), None)
     implied = seen or metric_named(wanted.name)
-    return Metric(
-        name=wanted.name, unit=wanted.unit or implied.unit, better=wanted.better or implied.better
-    )
+    return Metric(name=wanted.name, unit=wanted.unit or implied.unit, better=wanted.better or implied.better)
 
 
 def judge_recorded(reader: Reader, plan: Plan, candidate: Run) -> Judgement:

@@ -174,9 +174,7 @@ class Launching:
         prefix = f"{bench.name}." if len(self.recipe.bench) > 1 else ""
         return samples_of(parsed, self.number, repetition, prefix)
 
-    def command(
-        self, command: BenchCommand, stage: str, timeout_s: float, server: Tree | None
-    ) -> bytes:
+    def command(self, command: BenchCommand, stage: str, timeout_s: float, server: Tree | None) -> bytes:
         """Run one command to its end and return what its parser is to read."""
         return run_bench(
             command,
@@ -217,5 +215,3 @@ def samples_of(parsed: Parsed, launch: int, repetition: int, prefix: str = "") -
         )
         for reading in parsed.readings
     )
-
-

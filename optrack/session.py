@@ -77,7 +77,9 @@ class Session:
 
         A recipe value of None takes an inherited variable away.
         """
-        env = {key: value for key, value in self.inherited.items() if side.recipe.env.get(key, "") is not None}
+        env = {
+            key: value for key, value in self.inherited.items() if side.recipe.env.get(key, "") is not None
+        }
         env |= {key: value for key, value in side.recipe.env.items() if value is not None}
         if side.recipe.repo:
             env["REPO"] = str(self.settings.project / side.recipe.repo)

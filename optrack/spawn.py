@@ -56,7 +56,15 @@ def spawn_campaign(settings: Settings, plan: str, *, by: str, wait: bool) -> Pat
     """Start `optrack next --all` in a session of its own and return the file that it narrates into."""
     settings.state.mkdir(parents=True, exist_ok=True)
     log = settings.state / "campaign.log"
-    arguments = ["next", "--all", "--plan", str(Path(plan).resolve()), "--by", by, *(["--wait"] if wait else [])]
+    arguments = [
+        "next",
+        "--all",
+        "--plan",
+        str(Path(plan).resolve()),
+        "--by",
+        by,
+        *(["--wait"] if wait else []),
+    ]
     with log.open("ab") as narration:
         subprocess.Popen(
             [sys.executable, "-P", "-m", "optrack", *arguments],

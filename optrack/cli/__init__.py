@@ -74,7 +74,9 @@ SUMMARIES: dict[str, str] = {
 }
 
 
-@click.command(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(__version__, prog_name="optrack")
 @click.pass_context
 def cli(ctx: click.Context) -> None:

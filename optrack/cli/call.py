@@ -35,7 +35,9 @@ class Call:
 def standard(function: Callable[Concatenate[Call, P], int | None]) -> Callable[P, int | None]:
     """Give a command `--plan` and `--json`, and its function a `Call` in their place."""
 
-    @click.option("--plan", "plan_file", type=click.Path(path_type=Path), metavar="FILE", help="the plan to use")
+    @click.option(
+        "--plan", "plan_file", type=click.Path(path_type=Path), metavar="FILE", help="the plan to use"
+    )
     @click.option("--json", "as_json", is_flag=True, help="answer with one JSON document on stdout")
     @functools.wraps(function)
     def wrapped(*args: Any, plan_file: Path | None, as_json: bool, **kwargs: Any) -> int | None:

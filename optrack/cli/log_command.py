@@ -49,7 +49,9 @@ def _find(folder: Path, which: str, launch: int | None) -> Path:
         there = [folder / "runner.log"]
     else:
         name = f"launch-{launch - 1}" if launch is not None else "launch-*"
-        there = sorted(folder.glob(f"{name}/{which}.log"), key=lambda path: int(path.parent.name.split("-")[1]))
+        there = sorted(
+            folder.glob(f"{name}/{which}.log"), key=lambda path: int(path.parent.name.split("-")[1])
+        )
     there = [path for path in there if path.is_file()]
     if not there:
         logs = sorted(str(path.relative_to(folder)) for path in folder.glob("**/*.log"))

@@ -12,10 +12,14 @@ from optrack.errors import NothingToRunError
 @click.command("next")
 @click.option("--all", "everything", is_flag=True, help="go on until nothing is left to run")
 @click.option("--dry-run", is_flag=True, help="print the environment and commands instead of running them")
-@click.option("--explain", is_flag=True, help="say why this item is next, and why no earlier one; run nothing")
+@click.option(
+    "--explain", is_flag=True, help="say why this item is next, and why no earlier one; run nothing"
+)
 @click.option("--detach", is_flag=True, help="start the run and return at once")
 @click.option("--wait", is_flag=True, help="wait until the host is fit to measure on, instead of refusing")
-@click.option("--by", type=click.Choice(["rank", "value"]), default="rank", help="order: rank, or gain for effort")
+@click.option(
+    "--by", type=click.Choice(["rank", "value"]), default="rank", help="order: rank, or gain for effort"
+)
 @standard
 def command(
     call: Call, everything: bool, dry_run: bool, explain: bool, detach: bool, wait: bool, by: str
@@ -41,7 +45,9 @@ def command(
         from optrack.spawn import spawn_campaign
 
         log = spawn_campaign(campaign.settings, campaign.plan.path, by=by, wait=wait)
-        output.data({"log": str(log)}) if call.as_json else output.text(f"running all items; narration: {log}")
+        output.data({"log": str(log)}) if call.as_json else output.text(
+            f"running all items; narration: {log}"
+        )
         return 0
     return _run(call, everything=everything, detach=detach, wait=wait, by=by)
 

@@ -13,7 +13,9 @@ from optrack.errors import OptrackError, PlanError
 
 def data(fields: Mapping[str, Any]) -> None:
     """Print one JSON document on stdout; numbers that JSON lacks become null."""
-    sys.stdout.write(json.dumps(_finite(document(**fields)), ensure_ascii=False, indent=2, default=str) + "\n")
+    sys.stdout.write(
+        json.dumps(_finite(document(**fields)), ensure_ascii=False, indent=2, default=str) + "\n"
+    )
 
 
 def text(lines: str | Iterable[str]) -> None:

@@ -46,8 +46,6 @@ def follow_run(campaign: Campaign, run_id: str) -> Run:
     return campaign.reader.run(run_id)
 
 
-
-
 class PlainLines:
     """One line an event, for logs and pipes."""
 

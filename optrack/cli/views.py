@@ -18,9 +18,7 @@ from optrack.core.state import ItemState
 from optrack.core.summary import effect_text, measured_text, quantity_text, state_verdict, verdict_text
 
 
-def item_lines(
-    state: ItemState, resolved: Resolved | None, runs: Sequence[Run], metric: str
-) -> list[str]:
+def item_lines(state: ItemState, resolved: Resolved | None, runs: Sequence[Run], metric: str) -> list[str]:
     """Return an item: what it is, its recipe with the treatment marked, its runs, its judgement."""
     item = state.item
     lines = [f"{item.id}  {item.title}", ""]
@@ -104,7 +102,9 @@ def metrics_table(samples: Sequence[Sample]) -> list[str]:
         series = series_of(tuple(samples), name)
         unit = next(s.metric.unit for s in samples if s.metric.name == name)
         invalid = sum(1 for s in samples if s.metric.name == name and s.invalid)
-        values = " | ".join(" ".join(f"{v:.4g}" for v in launch) for launch in (series.launches if series else ()))
+        values = " | ".join(
+            " ".join(f"{v:.4g}" for v in launch) for launch in (series.launches if series else ())
+        )
         middle = sorted(series.values)[len(series.values) // 2] if series else None
         rows.append(
             (

@@ -110,7 +110,8 @@ def _item(log: Log, state: ItemState, runs: Sequence[Run]) -> str:
     for run in runs:
         lines.append(_run(log, run, state.judgement))
     lines += [
-        f"- Marked {code(t.after)} by hand, {timestamp(t.at)}, {prose(t.who)}: {prose(t.why)}" for t in by_hand
+        f"- Marked {code(t.after)} by hand, {timestamp(t.at)}, {prose(t.who)}: {prose(t.why)}"
+        for t in by_hand
     ]
     lines += [f"> {prose(note.text)} ({prose(note.who)}, {timestamp(note.at)})" for note in state.notes]
     return "\n\n".join(line for line in lines if line)
@@ -177,7 +178,11 @@ def _at(data: Mapping[str, Any], *keys: str) -> Any:
 
 
 def _value(value: Any) -> str:
-    return "not set" if value is None else code(value if isinstance(value, str) else json.dumps(value, default=str))
+    return (
+        "not set"
+        if value is None
+        else code(value if isinstance(value, str) else json.dumps(value, default=str))
+    )
 
 
 def json_log(log: Log) -> str:
@@ -200,7 +205,9 @@ def csv_log(log: Log) -> str:
     """Return every sample of every run as CSV, a row each; an invalid one says why."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("item", "run", "role", "outcome", "metric", "unit", "launch", "repetition", "value", "invalid"))
+    writer.writerow(
+        ("item", "run", "role", "outcome", "metric", "unit", "launch", "repetition", "value", "invalid")
+    )
     writer.writerows(_csv_rows(log.runs))
     return out.getvalue()
 

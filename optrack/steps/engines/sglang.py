@@ -84,7 +84,7 @@ class SglangEngine:
         if not isinstance(info, dict):
             return None
         fields = canonical(recipe.server, known_to(self._package(recipe)))
-        asked = {fields[name]: value for name, value in recipe.server.items()}
+        asked = {fields[name]: value for name, value in recipe.server.items() if "$" not in str(value)}
         return report_of(info, asked=asked, served=served_name(place))
 
     def settle(self, recipe: Recipe, place: Place) -> str | None:

@@ -167,7 +167,17 @@ def _from_field(name: str, annotation: ast.expr, lists: Mapping[str, tuple[str, 
         cli_name if isinstance(cli_name, str) else flag(name),
         *(aliases if isinstance(aliases, list) else []),
     ]
-    return Option(field=name, names=tuple(names), choices=_choices(keywords.get("choices"), lists))
+    choices = _choices(keywords.get("choices"), lists) or (_literal_type(parts[0]) if parts else ())
+    return Option(field=name, names=tuple(names), choices=choices)
+
+
+def _literal_type(annotation: ast.expr) -> tuple[str, ...]:
+    """Return the values of a `Literal[...]` type, which are its choices."""
+    for node in ast.walk(annotation):
+        if isinstance(node, ast.Subscript) and getattr(node.value, "id", "") == "Literal":
+            value = _literal(node.slice)
+            return tuple(map(str, value)) if isinstance(value, tuple) else (str(value),)
+    return ()
 
 
 def _from_call(call: ast.Call, lists: Mapping[str, tuple[str, ...]]) -> Option | None:
