@@ -1,4 +1,4 @@
-"""The canonical text of plain data and its digest: equal data has one text, so it can be stored once and compared."""
+"""The canonical text of plain data and its digest: equal data has one text, which is stored once."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 
 def canonical(data: Any) -> str:
-    """Return plain data as ASCII JSON with sorted keys; what JSON can't say (a path, a date) becomes its text."""
+    """Return plain data as ASCII JSON with sorted keys; what JSON can't say (a path, a date) becomes text."""
     return json.dumps(data, sort_keys=True, separators=(",", ":"), default=_plain)
 
 
 def as_written(data: Any) -> str:
-    """Return plain data as ASCII JSON with its keys in the order given, for data whose order is shown or meant."""
+    """Return plain data as ASCII JSON with its keys in the order given, for data whose order is shown."""
     return json.dumps(data, separators=(",", ":"), default=_plain)
 
 

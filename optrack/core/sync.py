@@ -34,10 +34,11 @@ class Renamed(Frozen):
 
 
 class Matching(Frozen):
-    """Which known item each of the plan's is (`keys`, in plan order, None for a new one), and what that implies.
+    """Which known item each of the plan's is (`keys`, in plan order, None for a new one), and what follows.
 
-    `gone` are the keys of items no longer in the plan; `displaced` maps the key of an archived item to the id it
-    gets because a new item took its own. `ambiguous` has a sentence for each item that could have been several.
+    `gone` are the keys of items no longer in the plan; `displaced` has the key of an archived item and the id
+    it gets because another item took its own. `ambiguous` has a sentence for each item that could have been
+    several.
     """
 
     keys: tuple[int | None, ...]
@@ -71,7 +72,7 @@ class Synced(Frozen):
 
 
 class _Entry:
-    """An item on either side of the matching: where it is in its sequence, its label, and its titles' path."""
+    """An item on either side of the matching: its place in the sequence, its label, its titles' path."""
 
     __slots__ = ("id", "index", "path", "title")
 
@@ -85,10 +86,10 @@ class _Entry:
 def match_items(known: Sequence[Known], items: Sequence[Item]) -> Matching:
     """Tell which known item each item of the plan is.
 
-    An item keeps its history under its id. Labels such as "Priority 2" are positions, though, and move on when
-    something is inserted above: so a title that occurs once on both sides outweighs a label, and a label alone
-    decides only for items whose titles are found nowhere else. Archived items come back by title only; one
-    whose label was given to something new keeps its history under `label~1`.
+    An item keeps its history under its id. Labels such as "Priority 2" are positions, though, and move on
+    when something is inserted above: so a title that occurs once on both sides outweighs a label, and a label
+    alone decides only for items whose titles are found nowhere else. Archived items come back by title only;
+    one whose label was given to something else keeps its history under `label~1`.
     """
     _refuse_duplicates(items)
     old = _known_entries(known)
@@ -171,7 +172,7 @@ def _displaced(
 
 
 def _moved(pairs: Sequence[tuple[Known, Item]]) -> tuple[str, ...]:
-    """Return the ids of those with another parent, or out of order: not in a longest run of unchanged order."""
+    """Return the ids of those with another parent, or not in a longest chain of unchanged order."""
     renamed = {before.id: item.id for before, item in pairs}
     in_order = _longest_increasing([before.rank for before, _ in pairs])
     return tuple(
@@ -216,7 +217,7 @@ def _ambiguous(gone: Sequence[Known], items: Sequence[Item], found: dict[int, in
 
 
 def folded(title: str) -> str:
-    """Return the title without what editing changes by the way: case, spaces, emphasis, a trailing full stop."""
+    """Return the title without what editing changes by the way: case, spaces, emphasis, a last full stop."""
     return re.sub(r"[\s*_`~]+", " ", title).strip(" .:").casefold()
 
 
@@ -231,7 +232,7 @@ def _plan_entries(items: Sequence[Item]) -> list[_Entry]:
 
 
 def _path(label: str, titles: dict[str, tuple[str, str | None]]) -> tuple[str, ...]:
-    """Return the titles from the item up to its outermost parent; a parent that is its own ancestor ends it."""
+    """Return the titles from the item up to its outermost parent; a circle of parents ends there."""
     path: list[str] = []
     seen: set[str] = set()
     step: str | None = label

@@ -27,9 +27,9 @@ Result = int | bool | None
 
 
 def apply(session: Session, what: Kept, *, late: bool = False) -> Result:
-    """Write one record of a run; an event and a judgement give their number, an end whether it closed the run.
+    """Write one record of a run; an event and a judgement give their number, an end whether it closed it.
 
-    `late` is for what comes from a side journal: its end corrects a run that was meanwhile closed as interrupted.
+    `late` is for what comes from a side journal: its end corrects a run that was closed as interrupted since.
     """
     match what:
         case EventKept():

@@ -48,8 +48,8 @@ def item_row(session: Session, plan: str, item: str) -> ItemRow:
 def claim_item(session: Session, run: Run, from_statuses: Collection[Status]) -> bool:
     """Take the item for this run if it stands in one of `from_statuses` and no run of it is live.
 
-    The run of a baseline measured beside another takes no item: it is only inserted. Returns whether this caller
-    has it; the caller's transaction holds the write lock, so exactly one of several has.
+    The run of a baseline measured beside another takes no item: it is only inserted. Returns whether this
+    caller has it; the caller's transaction holds the write lock, so exactly one of several has.
     """
     row = item_row(session, run.plan, run.item)
     if run.beside is not None:
@@ -127,7 +127,7 @@ def move_item(
     at: datetime,
     run: str | None,
 ) -> Transition:
-    """Record the item's move to `after`; raises UsageError naming the moves that are allowed from where it is."""
+    """Record the item's move to `after`; raises UsageError naming the moves that are allowed."""
     before: Status = row.status  # type: ignore[assignment]
     if not may_move(before, after):
         allowed = ", ".join(status for status in STATUSES if may_move(before, status))
@@ -173,8 +173,8 @@ def end_run(
 ) -> bool:
     """Close the run, move its item on and say so in the journal; returns False where it was closed before.
 
-    The item moves only if it is still in progress: what somebody decided meanwhile stands. `correct` gives a run
-    that was closed as interrupted the outcome that its runner had already put down.
+    The item moves only if it is still in progress: what somebody decided meanwhile stands. `correct` gives a
+    run that was closed as interrupted the outcome that its runner had already put down.
     """
     row = run_row(session, run)
     if row.outcome is not None and not (

@@ -40,8 +40,8 @@ class Database:
     def open(cls, path: Path, *, patience_s: float) -> Database:
         """Open the database, creating folder and schema where missing.
 
-        Raises StoreError where it can't be written, isn't a database of optrack, is newer than this version, or
-        stays locked for `patience_s`.
+        Raises StoreError where it can't be written, isn't a database of optrack, is newer than this version,
+        or stays locked for `patience_s`.
         """
         state = _openable(path)
         engine = create_engine(
@@ -66,8 +66,8 @@ class Database:
         """Do `work` in one transaction that holds the write lock from its beginning, and return its result.
 
         `durable` writes are on the disk when this returns; the others survive the death of every process,
-        but perhaps not a power cut. A locked database is waited for; raises BusyError when `patience_s` is over,
-        NoRoomError where the disk refuses, StoreError for any other failure. `work` may be called again.
+        but perhaps no power cut. A locked database is waited for; raises BusyError when `patience_s` is
+        over, NoRoomError where the disk refuses, StoreError for any other failure. `work` may be repeated.
         """
         return _patiently(lambda: self._write_once(work, durable=durable), patience_s, path=self.path)
 

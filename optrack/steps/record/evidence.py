@@ -69,10 +69,10 @@ def add_process(session: Session, run: str, process: ProcessId, role: str) -> No
 
 def add_artifact(session: Session, run: str, path: str) -> None:
     """Add a file of the run; adding it again changes nothing."""
-    row = {"run": run, "path": stored(path)}
-    known = select(ArtifactRow.seq).where(ArtifactRow.run == run, ArtifactRow.path == row["path"])
+    name = stored(path)
+    known = select(ArtifactRow.seq).where(ArtifactRow.run == run, ArtifactRow.path == name)
     if session.exec(known).first() is None:
-        session.add(ArtifactRow(**row))
+        session.add(ArtifactRow(run=run, path=name))
 
 
 def add_run_note(session: Session, run: str, text: str) -> None:

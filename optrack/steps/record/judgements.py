@@ -61,7 +61,7 @@ def add_acceptance(
 
 
 def withdraw_acceptance(session: Session, plan: str, field: str, *, item: str | None, at: datetime) -> int:
-    """Withdraw what was accepted for `field` (and this item, or the whole plan); returns how many there were."""
+    """Withdraw what was accepted for `field` (of this item, or the plan); returns how many there were."""
     target = item_row(session, plan, item).key if item is not None else None
     statement = update(AcceptanceRow).where(
         col(AcceptanceRow.plan) == plan,

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import bindparam, insert, update
-from sqlmodel import Session, col, select
+from sqlalchemy import bindparam, insert, select, update
+from sqlmodel import Session, SQLModel
 
 from optrack.core.canonical import digest
 from optrack.core.plan import Item, Plan
@@ -16,6 +16,8 @@ from optrack.core.sync import Known, Matching, Synced, match_items
 from optrack.steps.record.contents import put_content, stored
 from optrack.steps.record.tables import FormerNameRow, ItemRow, PlanRow, TransitionRow
 from optrack.steps.record.times import as_text
+
+_ITEMS = SQLModel.metadata.tables["item"]
 
 
 def stamp_of(plan: Plan, digests: Mapping[str, str]) -> str:
@@ -71,22 +73,22 @@ class _Row:
 
 
 def _known(session: Session, plan: str) -> tuple[list[Known], dict[int, _Row]]:
-    columns = (
-        ItemRow.key,
-        ItemRow.id,
-        ItemRow.title,
-        ItemRow.parent,
-        ItemRow.rank,
-        ItemRow.archived_at,
-        ItemRow.data,
-        ItemRow.recipe_digest,
-    )
-    known, rows = [], {}
-    statement = select(*map(col, columns)).where(col(ItemRow.plan) == plan).order_by(col(ItemRow.rank))  # type: ignore[call-overload]
-    for key, label, title, parent, rank, archived_at, data, recipe in session.exec(statement):
-        archived = archived_at is not None
-        known.append(Known(key=key, id=label, title=title, parent=parent, rank=rank, archived=archived))
-        rows[key] = _Row(label, title, data, recipe, archived=archived)
+    known: list[Known] = []
+    rows: dict[int, _Row] = {}
+    statement = select(_ITEMS).where(_ITEMS.c.plan == plan).order_by(_ITEMS.c.rank)
+    for row in session.connection().execute(statement):
+        archived = row.archived_at is not None
+        known.append(
+            Known(
+                key=row.key,
+                id=row.id,
+                title=row.title,
+                parent=row.parent,
+                rank=row.rank,
+                archived=archived,
+            )
+        )
+        rows[row.key] = _Row(row.id, row.title, row.data, row.recipe_digest, archived=archived)
     return known, rows
 
 
@@ -108,10 +110,10 @@ def _make_way(session: Session, known: Sequence[Known], matching: Matching, mome
     """Archive what is gone, and free the labels that others are about to take."""
     gone = [{"b_key": key} for key in matching.gone]
     if gone:
-        statement = update(ItemRow.__table__).where(col(ItemRow.key) == bindparam("b_key"))  # type: ignore[attr-defined]
+        statement = update(_ITEMS).where(_ITEMS.c.key == bindparam("b_key"))
         session.connection().execute(statement.values(archived_at=moment), gone)
     names = {entry.key: entry for entry in known}
-    relabelled = [(key, label) for key, label in matching.displaced]
+    relabelled = list(matching.displaced)
     renamed = {change.before_id for change in matching.renamed}
     for key in (key for key in matching.keys if key is not None):
         if names[key].id in renamed:
@@ -122,7 +124,7 @@ def _make_way(session: Session, known: Sequence[Known], matching: Matching, mome
     ]
     if former:
         session.execute(insert(FormerNameRow), former)
-        statement = update(ItemRow.__table__).where(col(ItemRow.key) == bindparam("b_key"))  # type: ignore[attr-defined]
+        statement = update(_ITEMS).where(_ITEMS.c.key == bindparam("b_key"))
         session.connection().execute(
             statement.values(id=bindparam("b_id")),
             [{"b_key": key, "b_id": label} for key, label in relabelled],
@@ -155,7 +157,7 @@ def _update(
             )
     if not changed:
         return
-    statement = update(ItemRow.__table__).where(col(ItemRow.key) == bindparam("b_key"))  # type: ignore[attr-defined]
+    statement = update(_ITEMS).where(_ITEMS.c.key == bindparam("b_key"))
     session.connection().execute(
         statement.values(
             id=bindparam("b_id"),

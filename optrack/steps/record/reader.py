@@ -27,12 +27,12 @@ from optrack.errors import StoreError, UsageError
 from optrack.steps.record import failures, rows
 from optrack.steps.record.schema import connect_to_read, database_path, read_error, standing
 
-_HINTS = {
-    "missing": "`optrack next` creates it",
-    "empty": "`optrack next` fills it",
-    "older": "any command that writes brings it up to date",
-    "newer": "upgrade optrack",
-    "foreign": "point OPTRACK_DB to a file of its own",
+_NOT_READABLE = {
+    "missing": ("doesn't exist", "`optrack next` creates it"),
+    "empty": ("is empty", "`optrack next` fills it"),
+    "older": ("was written by an older optrack", "any command that writes brings it up to date"),
+    "newer": ("was written by a newer optrack", "upgrade optrack"),
+    "foreign": ("is a database of something else", "point OPTRACK_DB to a file of its own"),
 }
 
 
@@ -58,13 +58,8 @@ class Reader:
         path = database_path(url)
         state = standing(path)
         if state != "current":
-            words = {
-                "missing": "doesn't exist",
-                "empty": "is empty",
-                "foreign": "isn't a database of optrack",
-            }
-            was = words.get(state, f"has the schema of {'an' if state == 'older' else 'a'} {state} optrack")
-            raise StoreError(f"{path} {was}", hint=_HINTS[state])
+            what, hint = _NOT_READABLE[state]
+            raise StoreError(f"{path} {what}", hint=hint)
         return cls(path, connect_to_read(path))
 
     def close(self) -> None:
@@ -78,7 +73,7 @@ class Reader:
         self.close()
 
     def version(self) -> int:
-        """Return a number that changes when anybody else has written since the last call; it costs microseconds."""
+        """Return a number that changes once anybody has written since the last call; costs microseconds."""
         with self._reading() as connection:
             return int(connection.execute("PRAGMA data_version").fetchone()[0])
 
@@ -108,7 +103,7 @@ class Reader:
     def runs(
         self, plan: str | None = None, item: str | None = None, limit: int | None = None
     ) -> tuple[Run, ...]:
-        """Return runs, newest first, without what belongs to a single one: samples, snapshot, stages, artifacts."""
+        """Return runs, newest first, without their samples, snapshot, stages, artifacts and notes."""
         where, values = _where({"plan": plan, "item": item})
         return self._runs(f"{where} ORDER BY id DESC LIMIT ?", *values, -1 if limit is None else limit)
 

@@ -1,4 +1,4 @@
-"""The side journal of a run: what couldn't be written to the database now, as JSON lines beside the run's logs."""
+"""The side journal of a run: what the database couldn't take now, as JSON lines beside the run's logs."""
 
 from __future__ import annotations
 

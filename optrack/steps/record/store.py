@@ -28,6 +28,7 @@ T = TypeVar("T")
 
 _PATIENCE_S = 60.0
 _PATIENCE_OF_A_RUN_S = 15.0
+_PENDING: tuple[Status, ...] = ("pending",)
 
 
 class Store:
@@ -49,9 +50,9 @@ class Store:
     def open(cls, url: str | Path, *, runs_dir: Path | None = None, patience_s: float = _PATIENCE_S) -> Store:
         """Open the database that a path or SQLAlchemy URL names, creating folder and schema where missing.
 
-        `runs_dir` holds the folders of the runs; without it, it is `runs` beside the database. Raises StoreError,
-        with a hint, for a read-only place, a file that is no database or not optrack's, a newer schema, a lock
-        that outlasts `patience_s`.
+        `runs_dir` holds the folders of the runs; without it, it is `runs` beside the database. Raises
+        StoreError, with a hint, for a read-only place, a file that is no database or not optrack's, a newer
+        schema, a lock that outlasts `patience_s`.
         """
         path = database_path(url)
         database = Database.open(path, patience_s=patience_s)
@@ -87,7 +88,7 @@ class Store:
         """Return where the items of the plan stand, in plan order, archived ones last."""
         return self.reader.items(plan)
 
-    def claim(self, run: Run, *, from_statuses: Collection[Status] = ("pending",)) -> bool:
+    def claim(self, run: Run, *, from_statuses: Collection[Status] = _PENDING) -> bool:
         """Take the run's item and insert the run, in one step that exactly one of several callers wins.
 
         It fails (False) where the item stands elsewhere than `from_statuses` or has a live run. A run that is
@@ -215,11 +216,11 @@ class Store:
         return self._write(lambda s: judgements.add_note(s, plan, item, text, who=who, at=at))
 
     def open_runs(self) -> tuple[Run, ...]:
-        """Return the runs without an outcome, oldest first, with their runners: to be checked for dead ones."""
+        """Return the runs without an outcome, oldest first: to be checked for dead runners."""
         return self.reader.open_runs()
 
     def import_side(self, run_dir: Path) -> int:
-        """Take in what the run of this folder put in its side journal, each line once; returns how many lines."""
+        """Take in what the run put in its folder's side journal, each line once; returns how many lines."""
         lines = list(side.kept_lines(run_dir))
         if not lines:
             return 0
@@ -232,7 +233,7 @@ class Store:
             raise write_error(self._database.path, error) from error
 
     def _keep(self, what: side.Kept, *, durable: bool = False) -> applying.Result:
-        """Write a record of a run to the database, or to the run's side journal where the database refuses."""
+        """Write a record of a run to the database, or to its side journal where the database refuses."""
         run_dir = self._runs_dir / what.run
         patience_s = min(self._patience_s, _PATIENCE_OF_A_RUN_S)
         try:

@@ -38,7 +38,9 @@ VIEWS: tuple[str, ...] = (
     LEFT JOIN run b ON b.id = j.baseline
     LEFT JOIN item bi ON bi.key = b.item_key
     WHERE j.against = 'baseline'
-      AND j.seq = (SELECT max(n.seq) FROM judgement n WHERE n.item_key = j.item_key AND n.against = 'baseline')
+      AND j.seq = (
+          SELECT max(n.seq) FROM judgement n WHERE n.item_key = j.item_key AND n.against = 'baseline'
+      )
     """,
     """
     CREATE VIEW item_state AS
