@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
+from optrack.core.canonical import canonical, digest, value_text
 from optrack.core.frozen import Frozen
-from optrack.core.plan import Item
+from optrack.core.plan import Item, Plan
 from optrack.core.state import Transition
 from optrack.errors import PlanError
 
 
 class Known(Frozen):
-    """An item as the database has it: `key` is its own number there, which nothing changes."""
+    """An item as the database has it: `key` is its own number there, which nothing changes.
+
+    `added` ones were never in the plan's text, so that they don't vanish with it.
+    """
 
     key: int
     id: str
@@ -22,6 +26,7 @@ class Known(Frozen):
     parent: str | None
     rank: int
     archived: bool = False
+    added: bool = False
 
 
 class Renamed(Frozen):
@@ -69,6 +74,11 @@ class Synced(Frozen):
     def changed(self) -> bool:
         """Whether anything about the items is other than before."""
         return bool(self.added or self.archived or self.revived or self.renamed or self.moved or self.edited)
+
+
+def stamp_of(plan: Plan, digests: Mapping[str, str]) -> str:
+    """Return the digest of all that a sync reads: a plan with the stamp of its last sync needs none."""
+    return digest(value_text(plan) + canonical(digests))
 
 
 class _Entry:
@@ -144,7 +154,7 @@ def _consequences(known: Sequence[Known], items: Sequence[Item], found: dict[int
     gone = [entry for index, entry in enumerate(known) if index not in taken]
     return Matching(
         keys=tuple(known[found[i]].key if i in found else None for i in range(len(items))),
-        gone=tuple(entry.key for entry in gone if not entry.archived),
+        gone=tuple(entry.key for entry in gone if not (entry.archived or entry.added)),
         displaced=_displaced(known, gone, labels),
         renamed=tuple(
             Renamed(before_id=b.id, after_id=item.id, before_title=b.title, after_title=item.title)

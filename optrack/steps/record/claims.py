@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import insert, update
 from sqlmodel import Session, col, select
 
-from optrack.core.canonical import as_written, recipe_digest
+from optrack.core.canonical import as_written, recipe_digest, value_text
 from optrack.core.events import RunEnded
 from optrack.core.run import Failure, Outcome, ProcessId, Run, Stage
 from optrack.core.state import Transition
@@ -43,6 +43,13 @@ def item_row(session: Session, plan: str, item: str) -> ItemRow:
     if not rows and session.get(PlanRow, plan) is None:
         raise UsageError(f"the database knows no plan called {plan}")
     raise UsageError(f"{plan} has no item {item}", hint=hint)
+
+
+def names_of(session: Session, item_key: int) -> set[str]:
+    """Return the ids that the item has and had."""
+    former = session.exec(select(FormerNameRow.id).where(col(FormerNameRow.item_key) == item_key))
+    row = session.get(ItemRow, item_key)
+    return {*former, *([row.id] if row else [])}
 
 
 def claim_item(session: Session, run: Run, from_statuses: Collection[Status]) -> bool:
@@ -183,7 +190,7 @@ def end_run(
         return False
     corrected = row.outcome is not None
     row.outcome, row.stage, row.ended_at = outcome, stage, as_text(at)
-    row.failure = failure.model_dump_json() if failure else None
+    row.failure = value_text(failure) if failure else None
     row.fingerprint = failure.fingerprint if failure else None
     session.add(row)
     session.flush()

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import bindparam, insert, select, update
 from sqlmodel import Session, SQLModel
 
-from optrack.core.canonical import digest
+from optrack.core.canonical import value_text
 from optrack.core.plan import Item, Plan
 from optrack.core.state import Transition
 from optrack.core.sync import Known, Matching, Synced, match_items
+from optrack.errors import UsageError
 from optrack.steps.record.contents import put_content, stored
 from optrack.steps.record.tables import FormerNameRow, ItemRow, PlanRow, TransitionRow
 from optrack.steps.record.times import as_text
 
 _ITEMS = SQLModel.metadata.tables["item"]
-
-
-def stamp_of(plan: Plan, digests: Mapping[str, str]) -> str:
-    """Return the digest of all that a sync reads: a plan with the same stamp needs none."""
-    return digest(plan.model_dump_json() + json.dumps(sorted(digests.items())))
 
 
 def sync_plan(
@@ -58,18 +53,18 @@ def sync_plan(
 
 
 class _Row:
-    """What the sync must know of a stored item."""
+    """What the sync must know of a stored item; `outside` if the last text didn't have it."""
 
-    __slots__ = ("archived", "data", "id", "recipe_digest", "title")
+    __slots__ = ("data", "id", "outside", "recipe_digest", "title")
 
     def __init__(
-        self, label: str, title: str, data: str, recipe_digest: str | None, *, archived: bool
+        self, label: str, title: str, data: str, recipe_digest: str | None, *, outside: bool
     ) -> None:
         self.id = label
         self.title = title
         self.data = data
         self.recipe_digest = recipe_digest
-        self.archived = archived
+        self.outside = outside
 
 
 def _known(session: Session, plan: str) -> tuple[list[Known], dict[int, _Row]]:
@@ -86,9 +81,12 @@ def _known(session: Session, plan: str) -> tuple[list[Known], dict[int, _Row]]:
                 parent=row.parent,
                 rank=row.rank,
                 archived=archived,
+                added=row.origin == "added",
             )
         )
-        rows[row.key] = _Row(row.id, row.title, row.data, row.recipe_digest, archived=archived)
+        rows[row.key] = _Row(
+            row.id, row.title, row.data, row.recipe_digest, outside=archived or row.origin != "plan"
+        )
     return known, rows
 
 
@@ -140,10 +138,10 @@ def _update(
 ) -> None:
     changed = []
     for key, item in kept:
-        data = item.model_dump_json()
+        data = value_text(item)
         recipe = digests.get(item.id, rows[key].recipe_digest)
         before = rows[key]
-        if data != before.data or recipe != before.recipe_digest or before.archived:
+        if data != before.data or recipe != before.recipe_digest or before.outside:
             changed.append(
                 {
                     "b_key": key,
@@ -166,14 +164,33 @@ def _update(
             parent=bindparam("b_parent"),
             data=bindparam("b_data"),
             recipe_digest=bindparam("b_recipe"),
+            origin="plan",
             archived_at=None,
         ),
         changed,
     )
 
 
+def add_item(session: Session, plan: str, item: Item, *, who: str, at: datetime) -> None:
+    """Insert an item that the plan's text doesn't have; raises UsageError where its id is taken."""
+    if session.get(PlanRow, plan) is None:
+        raise UsageError(f"the database knows no plan called {plan}")
+    taken = select(_ITEMS.c.title).where(_ITEMS.c.plan == plan, _ITEMS.c.id == item.id)
+    title = session.connection().execute(taken).scalar()
+    if title is not None:
+        raise UsageError(f"{plan} has an item {item.id} already: {title}", hint="give it another id")
+    _add(session, plan, [item], {}, who=who, at=at, origin="added")
+
+
 def _add(
-    session: Session, plan: str, fresh: Sequence[Item], digests: Mapping[str, str], *, who: str, at: datetime
+    session: Session,
+    plan: str,
+    fresh: Sequence[Item],
+    digests: Mapping[str, str],
+    *,
+    who: str,
+    at: datetime,
+    origin: str = "plan",
 ) -> tuple[Transition, ...]:
     """Insert new items; a status that the plan gives one (a checked box) is taken over this once."""
     moment = as_text(at)
@@ -185,8 +202,9 @@ def _add(
             rank=item.rank,
             parent=item.parent,
             status=item.status,
-            data=item.model_dump_json(),
+            data=value_text(item),
             recipe_digest=digests.get(item.id),
+            origin=origin,
             added_at=moment,
         )
         for item in fresh

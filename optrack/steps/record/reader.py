@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from optrack.core.events import Entry
+from optrack.core.plan import Plan
 from optrack.core.run import ProcessId, Run
 from optrack.core.state import (
     Acceptance,
@@ -23,6 +24,7 @@ from optrack.core.state import (
     PlanState,
     Transition,
 )
+from optrack.core.sync import stamp_of
 from optrack.errors import StoreError, UsageError
 from optrack.steps.record import failures, rows
 from optrack.steps.record.schema import connect_to_read, database_path, read_error, standing
@@ -86,6 +88,10 @@ class Reader:
         found = self._all("SELECT data FROM content WHERE digest = ?", digest)
         return str(found[0]["data"]) if found else None
 
+    def in_sync(self, plan: Plan, digests: Mapping[str, str] | None = None) -> bool:
+        """Whether syncing this plan (and the digests of its resolved recipes) would change nothing."""
+        return self.stamp(plan.name) == stamp_of(plan, digests or {})
+
     def stamp(self, plan: str) -> str | None:
         """Return the digest of what the last sync of the plan read; None if it was never synced."""
         found = self._all("SELECT stamp FROM plan WHERE name = ?", plan)
@@ -97,8 +103,13 @@ class Reader:
             notes: dict[int, tuple[Note, ...]] = {}
             for row in connection.execute("SELECT * FROM note_record WHERE plan = ? ORDER BY seq", (plan,)):
                 notes[row["item_key"]] = (*notes.get(row["item_key"], ()), rows.note(row))
-            query = "SELECT * FROM item_state WHERE plan = ? ORDER BY archived, rank, key"
+            query = "SELECT * FROM item_state WHERE plan = ? ORDER BY archived, added, rank, key"
             return rows.item_states(connection.execute(query, (plan,)).fetchall(), notes)
+
+    def stale(self, plan: str) -> tuple[str, ...]:
+        """Return the ids of the items whose judgement rests on a recipe edited since, in plan order."""
+        query = "SELECT id FROM item_state WHERE plan = ? AND stale = 1 ORDER BY rank"
+        return tuple(row["id"] for row in self._all(query, plan))
 
     def runs(
         self, plan: str | None = None, item: str | None = None, limit: int | None = None
@@ -170,8 +181,7 @@ class Reader:
 
     def _recipe(self, connection: sqlite3.Connection, digest: str) -> Mapping[str, Any]:
         if digest not in self._recipes:
-            row = connection.execute("SELECT data FROM content WHERE digest = ?", (digest,)).fetchone()
-            self._recipes[digest] = json.loads(row["data"])
+            self._recipes[digest] = json.loads(_content(connection, digest))
         return self._recipes[digest]
 
     def _all(self, query: str, *values: object) -> list[sqlite3.Row]:
@@ -214,6 +224,11 @@ def _run_named(connection: sqlite3.Connection, name: str) -> str:
     )
 
 
+def _content(connection: sqlite3.Connection, digest: str) -> str:
+    row = connection.execute("SELECT data FROM content WHERE digest = ?", (digest,)).fetchone()
+    return str(row["data"])
+
+
 def _whole(connection: sqlite3.Connection, run: str) -> dict[str, Any]:
     def column(query: str) -> Sequence[sqlite3.Row]:
         return connection.execute(query, (run,)).fetchall()
@@ -225,7 +240,7 @@ def _whole(connection: sqlite3.Connection, run: str) -> dict[str, Any]:
     return {
         "stages": {row["stage"]: row["s"] for row in stages},
         "samples": tuple(map(rows.sample, column("SELECT * FROM sample WHERE run = ? ORDER BY seq"))),
-        "snapshot": rows.snapshot(parts),
+        "snapshot": rows.snapshot(parts, lambda digest: _content(connection, digest)),
         "artifacts": tuple(r["path"] for r in column("SELECT path FROM artifact WHERE run = ? ORDER BY seq")),
         "notes": tuple(r["text"] for r in column("SELECT text FROM run_note WHERE run = ? ORDER BY seq")),
     }

@@ -12,12 +12,12 @@ from sqlmodel import Session
 from optrack.core.events import Event
 from optrack.core.judgement import Judgement
 from optrack.core.metrics import Sample
-from optrack.core.plan import Plan
+from optrack.core.plan import Item, Plan
 from optrack.core.run import Failure, Outcome, ProcessId, Run, Stage
 from optrack.core.snapshot import Snapshot
 from optrack.core.state import Acceptance, Adoption, Against, ItemState, Note, Transition
 from optrack.core.status import Status
-from optrack.core.sync import Synced
+from optrack.core.sync import Synced, stamp_of
 from optrack.errors import StoreError
 from optrack.steps.record import applying, claims, evidence, judgements, plans, side
 from optrack.steps.record.database import BusyError, Database, NoRoomError, write_error
@@ -28,6 +28,7 @@ T = TypeVar("T")
 
 _PATIENCE_S = 60.0
 _PATIENCE_OF_A_RUN_S = 15.0
+_PATIENCE_WITH_A_SIDE_JOURNAL_S = 0.1
 _PENDING: tuple[Status, ...] = ("pending",)
 
 
@@ -76,13 +77,17 @@ class Store:
         Raises PlanError for ids that are used twice.
         """
         recipes = digests or {}
-        stamp = plans.stamp_of(plan, recipes)
+        stamp = stamp_of(plan, recipes)
         if self.reader.stamp(plan.name) == stamp:
             return Synced(plan=plan.name)
-        stale = {state.item.id for state in self.items(plan.name) if state.stale}
+        before = set(self.reader.stale(plan.name))
         synced = self._write(lambda s: plans.sync_plan(s, plan, recipes, stamp, who=who, at=at))
-        now = [state.item.id for state in self.items(plan.name) if state.stale]
-        return synced.model_copy(update={"stale": tuple(item for item in now if item not in stale)})
+        after = self.reader.stale(plan.name)
+        return synced.model_copy(update={"stale": tuple(item for item in after if item not in before)})
+
+    def add_item(self, plan: str, item: Item, *, who: str, at: datetime) -> None:
+        """Add an item that the plan's text doesn't have; it stays after the others until the text has it."""
+        self._write(lambda s: plans.add_item(s, plan, item, who=who, at=at))
 
     def items(self, plan: str) -> tuple[ItemState, ...]:
         """Return where the items of the plan stand, in plan order, archived ones last."""
@@ -239,7 +244,11 @@ class Store:
         try:
             if what.run in self._sided:
                 lines = list(side.kept_lines(run_dir))
-                self._database.write(lambda s: applying.apply_lines(s, lines), durable=True, patience_s=0.0)
+                self._database.write(
+                    lambda s: applying.apply_lines(s, lines),
+                    durable=True,
+                    patience_s=_PATIENCE_WITH_A_SIDE_JOURNAL_S,
+                )
                 self._sided.discard(what.run)
             return self._database.write(
                 lambda s: applying.apply(s, what), durable=durable, patience_s=patience_s

@@ -34,7 +34,10 @@ class PlanRow(SQLModel, table=True):
 
 
 class ItemRow(SQLModel, table=True):
-    """An item as the plan last had it (`data`, JSON), and where it stands."""
+    """An item as the plan last had it (`data`, JSON), and where it stands.
+
+    `origin` is `added` for one that was given to the database alone, and `plan` once the text has it too.
+    """
 
     __tablename__ = "item"
     __table_args__ = (UniqueConstraint("plan", "id"),)
@@ -47,6 +50,7 @@ class ItemRow(SQLModel, table=True):
     status: str
     data: str
     recipe_digest: str | None = None
+    origin: str = "plan"
     added_at: str
     archived_at: str | None = None
 

@@ -46,6 +46,7 @@ VIEWS: tuple[str, ...] = (
     CREATE VIEW item_state AS
     SELECT i.key, i.plan, i.id, i.rank, i.status, i.data, i.recipe_digest,
            CASE WHEN i.archived_at IS NULL THEN 0 ELSE 1 END AS archived,
+           CASE WHEN i.origin = 'added' THEN 1 ELSE 0 END AS added,
            (SELECT count(*) FROM run r WHERE r.item_key = i.key) AS runs,
            last.id AS last_run, last.outcome AS last_outcome,
            j.data AS judgement,

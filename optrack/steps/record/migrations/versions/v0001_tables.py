@@ -52,6 +52,7 @@ def upgrade() -> None:
         _text("status"),
         _text("data"),
         _text("recipe_digest", nullable=True),
+        _text("origin"),
         _text("added_at"),
         _text("archived_at", nullable=True),
         sa.ForeignKeyConstraint(["plan"], ["plan.name"]),
