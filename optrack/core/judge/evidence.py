@@ -1,0 +1,136 @@
+"""What a judgement rests on: each side's samples as launches on a log scale, and the rules to judge by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from statistics import fmean
+from typing import Any
+
+from pydantic import Field
+
+from optrack.core.frozen import Frozen
+from optrack.core.metrics import Metric, Sample
+from optrack.core.recipe import Check
+from optrack.core.run import Failure, Outcome, Run, Stage
+
+
+class Side(Frozen):
+    """One side's evidence: what its run measured, in which order, and how it ended.
+
+    `order[k]` is the position of launch k in the session's sequence of launches, both sides counted, from 0;
+    empty if the launches weren't interleaved with the other side's. `recipe` is the resolved recipe as plain
+    data. `checks` has the numbers that guard commands printed, by guard.
+    """
+
+    run: str
+    item: str
+    samples: tuple[Sample, ...] = ()
+    outcome: Outcome | None = "succeeded"
+    stage: Stage = "teardown"
+    failure: Failure | None = None
+    recipe: Mapping[str, Any] = Field(default_factory=dict)
+    order: tuple[int, ...] = ()
+    checks: Mapping[str, tuple[float, ...]] = Field(default_factory=dict)
+
+
+class History(Frozen):
+    """The spread of a metric between launches of one recipe, from a plan's earlier runs.
+
+    `spread` is the standard deviation of the logarithm of a launch's mean; `freedom` its degrees of freedom;
+    `between_runs` the same between the means of separate runs of one recipe, None where never seen.
+    """
+
+    spread: float
+    freedom: int
+    runs: int
+    between_runs: float | None = None
+
+
+class Rules(Frozen):
+    """What a verdict is judged by.
+
+    `min_effect` and `confidence` are fractions (0.02, 0.95). `family` is the number of comparisons among
+    which a false improvement must stay improbable. `sequential` says that launches are looked at pair by
+    pair, up to `max_launches` a side, and stopped when settled. `guards` are the recipe's checks.
+    """
+
+    metric: Metric
+    min_effect: float = 0.02
+    confidence: float = 0.95
+    interleaved: bool = True
+    family: int = Field(default=1, ge=1)
+    sequential: bool = False
+    max_launches: int = Field(default=12, ge=1)
+    history: History | None = None
+    guards: Mapping[str, Check] = Field(default_factory=dict)
+
+
+class Launch(Frozen):
+    """The valid repetitions of one launch; `level` is the logarithm of their mean."""
+
+    number: int
+    position: int
+    values: tuple[float, ...]
+
+    @property
+    def level(self) -> float:
+        """The logarithm of the mean of the launch's repetitions."""
+        return math.log(fmean(self.values))
+
+
+class Evidence(Frozen):
+    """One side's launches of one metric, and how many repetitions were kept out as invalid, by reason."""
+
+    launches: tuple[Launch, ...]
+    invalid: Mapping[str, int]
+    positive: bool = True
+
+    @property
+    def mean(self) -> float:
+        """The mean over launches of their means, in the metric's unit; NaN without launches."""
+        return fmean(fmean(x.values) for x in self.launches) if self.launches else math.nan
+
+
+def side_of(
+    run: Run, order: tuple[int, ...] = (), checks: Mapping[str, tuple[float, ...]] | None = None
+) -> Side:
+    """Return a recorded run as one side of a comparison."""
+    return Side(
+        run=run.id,
+        item=run.item,
+        samples=run.samples,
+        outcome=run.outcome,
+        stage=run.stage,
+        failure=run.failure,
+        recipe=run.recipe,
+        order=order,
+        checks=checks or {},
+    )
+
+
+def evidence_of(side: Side, metric: str) -> Evidence:
+    """Return the launches of `metric`: its valid, finite samples; the others counted by what is wrong.
+
+    A launch all of whose repetitions are invalid is no launch. `positive` is False if a launch's mean isn't
+    above zero: no relative difference exists then.
+    """
+    valid: dict[int, list[tuple[int, float]]] = {}
+    invalid: dict[str, int] = {}
+    for sample in side.samples:
+        if sample.metric.name != metric:
+            continue
+        wrong = sample.invalid or (None if math.isfinite(sample.value) else "not a number")
+        if wrong:
+            invalid[wrong] = invalid.get(wrong, 0) + 1
+        else:
+            valid.setdefault(sample.launch, []).append((sample.repetition, sample.value))
+    launches = tuple(
+        Launch(
+            number=number,
+            position=side.order[number] if number < len(side.order) else number,
+            values=tuple(value for _, value in sorted(valid[number])),
+        )
+        for number in sorted(valid)
+    )
+    return Evidence(launches=launches, invalid=invalid, positive=all(fmean(x.values) > 0 for x in launches))
