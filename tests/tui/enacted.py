@@ -83,7 +83,9 @@ def plan() -> Plan:
     half_hour = quantity("30 minutes", 0.5, 0.5, "hours")
     items = (
         item("baseline", "Tuned NCCL, no speculation", 0, hypothesis="What every item is compared with."),
-        item("1", "NCCL tuning: environment only", 1, gain=quantity("5-10 ms", 5, 10, "ms"), effort=half_hour),
+        item(
+            "1", "NCCL tuning: environment only", 1, gain=quantity("5-10 ms", 5, 10, "ms"), effort=half_hour
+        ),
         item(
             "1A",
             "NCCL_ALGO=Tree",
