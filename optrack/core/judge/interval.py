@@ -50,26 +50,12 @@ class Estimate(Frozen):
             confidence=confidence,
         )
 
-    def tail_beyond_zero(self) -> float:
-        """Return the one-sided probability of so large a difference if there were none."""
-        distance = abs(self.difference) - self.widened
-        if distance <= 0:
-            return 0.5
-        return tail(distance / self.error, self.freedom) if self.error > 0 else 0.0
-
 
 def quantile(probability: float, freedom: float) -> float:
     """Return the quantile of Student's t at `probability`."""
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, probability))
-
-
-def tail(t: float, freedom: float) -> float:
-    """Return the probability that Student's t exceeds `t`."""
-    from scipy.special import stdtr
-
-    return float(stdtr(freedom, -t))
 
 
 def pairs_of(candidate: Evidence, baseline: Evidence) -> tuple[tuple[Launch, Launch], ...]:
