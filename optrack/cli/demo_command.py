@@ -21,9 +21,9 @@ def command(folder: Path | None, as_json: bool) -> int:
     minutes. FOLDER is the scratch project's; without it, a new temporary folder.
     """
     from optrack.campaign import Campaign
+    from optrack.cli.following import Results
     from optrack.core.export import markdown_log
     from optrack.demo.project import make_project
-    from optrack.cli.following import Results
     from optrack.errors import NothingToRunError
     from optrack.settings import load_settings
 

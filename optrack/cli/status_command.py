@@ -13,8 +13,8 @@ from optrack.cli.call import Call, standard
 def command(call: Call) -> None:
     """Show where every item of the plan stands: status, verdict, effect, and what blocks it."""
     from optrack.cli.table import table
-    from optrack.core.standing import blocked_by
     from optrack.core.documents import state_document
+    from optrack.core.standing import blocked_by
     from optrack.core.summary import effect_text, quantity_text, state_verdict
 
     campaign = call.campaign

@@ -50,7 +50,7 @@ _UNIT_SPELLINGS: dict[str, tuple[str, ...]] = {
 }
 _UNITS = {spelling: unit for unit, spellings in _UNIT_SPELLINGS.items() for spelling in spellings}
 TIME_UNITS = ("ns", "us", "ms", "seconds", "minutes", "hours", "days", "weeks", "months")
-_SPAN_UNITS = ("minutes", "hours", "days", "weeks", "months")
+EFFORT_UNITS = ("minutes", "hours", "days", "weeks", "months", "lines", "files", "points", "seconds")
 _NUMBER_WORDS = {
     "half a": 0.5, "half an": 0.5, "one": 1, "a": 1, "an": 1, "two": 2, "three": 3, "four": 4, "five": 5,
     "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "twenty": 20,
@@ -119,7 +119,7 @@ def quantity(text: str, *, unit: str = "") -> Quantity:
 def is_quantity(text: str) -> bool:
     """Whether `text` starts with an amount that has a unit, after words like `about` or `estimated`."""
     lead = re.sub(
-        r"^(?:\s|about|approx\.?|around|est\.?|estimated|expected|roughly|ca\.?|saves?|total)*",
+        r"^(?:\s|about|approx\.?|around|estimated|est\.?|expected|roughly|ca\.?|saves?|total)*",
         "",
         text.lower(),
     )

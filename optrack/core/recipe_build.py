@@ -42,8 +42,12 @@ def recipe_from(data: Mapping[str, Any]) -> Recipe:
             "port",
             "derived",
             "launches",
+            "repetitions",
+            "order",
+            "stop",
+            "expect",
+            "factor",
         )
-        + ("repetitions", "order", "stop", "expect", "factor")
         if key in given
     }
     for key in ("env", "derived"):

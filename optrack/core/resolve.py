@@ -107,7 +107,7 @@ def _data(
             setter[path] = part.id
             data = _with(data, path, values)
     own = item.recipe.data if item.recipe is not None else {}
-    return overlay(data, {key: value for key, value in own.items()}), tuple(part.id for part in used)
+    return overlay(data, dict(own.items())), tuple(part.id for part in used)
 
 
 def _parts(plan: Plan, item: Item) -> list[Item]:

@@ -10,7 +10,7 @@ from optrack.core.parse.document import Block, Listing, Paragraph, Quote
 from optrack.core.parse.inline import Inline
 from optrack.core.parse.words import plain
 from optrack.core.plan import Quantity
-from optrack.core.quantity import TIME_UNITS, quantity
+from optrack.core.quantity import TIME_UNITS, quantity, unit_named
 
 _NAMES: dict[str, tuple[str, ...]] = {
     "gain": (
@@ -299,7 +299,8 @@ def amount_of(attribute: Attribute | None) -> Quantity | None:
     if attribute is None or not attribute.value.strip(" -–—?.*"):
         return None
     unit = re.search(r"\(([^)]+)\)", attribute.name)
-    return quantity(attribute.value.strip().rstrip("."), unit=unit[1] if unit is not None else "")
+    counted = unit[1] if unit is not None else unit_named(attribute.name.split()[-1]) or ""
+    return quantity(attribute.value.strip().rstrip("."), unit=counted)
 
 
 def says_done(blocks: list[Block]) -> bool:
@@ -321,7 +322,7 @@ _GAIN_WORDS = re.compile(
     re.IGNORECASE,
 )
 _PAST = re.compile(
-    r"\b(?:tested|measured|prior|previous(?:ly)?|currently|was|were|hit|earlier|before|today)\b",
+    r"\b(?:tested|measured|prior|previous(?:ly)?|currently|was|were|earlier|before|today)\b",
     re.IGNORECASE,
 )
 _EFFORT_PHRASE = re.compile(
@@ -335,7 +336,7 @@ def inline_amounts(text: str) -> tuple[Quantity | None, Quantity | None]:
     Sentences that tell of earlier measurements don't count.
     """
     gain = effort = None
-    for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z])", text[:2000]):
+    for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z0-9~+])", text[:2000]):
         phrase = _EFFORT_PHRASE.search(sentence)
         if phrase is not None and effort is None:
             effort = quantity(phrase[0])
@@ -351,7 +352,7 @@ def inline_amounts(text: str) -> tuple[Quantity | None, Quantity | None]:
                 ):
                     gain = amount
                 continue
-            if effort is None and amount.unit in TIME_UNITS[4:] + ("lines",) and _EFFORT_WORDS.search(part):
+            if effort is None and amount.unit in (*TIME_UNITS[4:], "lines") and _EFFORT_WORDS.search(part):
                 effort = amount
             elif gain is None and amount.unit not in TIME_UNITS[6:] and _near_gain_word(part):
                 gain = amount

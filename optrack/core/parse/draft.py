@@ -17,6 +17,7 @@ from optrack.core.parse.document import Block, Section
 from optrack.core.parse.labels import Label
 from optrack.core.parse.marks import Marked, status_of
 from optrack.core.plan import Quantity, RecipeLayer
+from optrack.core.quantity import EFFORT_UNITS
 from optrack.core.status import Status
 
 Form = Literal["heading", "list", "table"]
@@ -72,6 +73,8 @@ class Draft:
         effort = amount_of(self.attribute("effort"))
         if gain is not None and (self.gain is None or gain.low is not None or gain.high is not None):
             self.gain = gain
+        if effort is not None and effort.unit and effort.unit not in EFFORT_UNITS:
+            self.gain, effort = self.gain or effort, None
         self.effort = effort or self.effort
         if prose and (self.gain is None or self.effort is None):
             said = inline_amounts(prose)

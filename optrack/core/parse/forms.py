@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from optrack.core.parse.attributes import attributes_in
+from optrack.core.parse.complete import complete_from_tables
 from optrack.core.parse.document import Block, Listing, Section, Table
 from optrack.core.parse.draft import Draft
 from optrack.core.parse.headings import body, document_title, draft_of, heading_drafts, title_text
@@ -32,19 +33,35 @@ def find_drafts(root: Section, *, named_plan: bool, has_recipes: bool) -> list[D
     planlike = certain or (is_planlike(words) and not is_no_plan(words))
     drafts = heading_drafts(root, title, planlike=planlike)
     taken = {id(d.section) for d in drafts if d.section is not None}
-    for draft in drafts:
-        if draft.section is not None:
-            draft.blocks = list(body(draft.section, taken))
-    for draft in list(drafts):
-        draft.read_attributes()
     drafts += _below_groups(drafts, taken)
     if not any(d.label is None or d.label.kind not in ("band", "baseline") for d in drafts):
         drafts += _loose(root, title, planlike=planlike, drafts=drafts)
     drafts = [d for d in drafts if not _is_empty_band(d)]
+    ranking = [] if has_recipes else _ranking(root, title)
+    if len(ranking) > len(drafts) and _weight(ranking) > 1.5 * _weight(drafts):
+        drafts = ranking
     if not certain and is_no_plan(words) and not _is_tracked(drafts):
         return []
     drafts.sort(key=lambda d: d.line)
+    complete_from_tables(root, drafts)
     return drafts
+
+
+def _ranking(root: Section, title: Section | None) -> list[Draft]:
+    """The rows of the document's fullest ranking: a table with ids or ranks, gains and efforts."""
+    best: list[Draft] = []
+    for section in _open_sections(root, title, set(), orders=False):
+        for block in section.blocks:
+            columns = columns_of(block) if isinstance(block, Table) else None
+            if not isinstance(block, Table) or columns is None or len(block.rows) <= max(len(best), 4):
+                continue
+            if (
+                columns.id is not None
+                and columns.rank is not None
+                and {"gain", "effort"} <= set(columns.keys.values())
+            ):
+                best = row_drafts(block, columns, None)
+    return best
 
 
 def _below_groups(drafts: list[Draft], taken: set[int]) -> list[Draft]:
@@ -193,6 +210,10 @@ def _loose_lists(places: list[Section], title: Section | None, *, planlike: bool
     return found or numbered
 
 
+def _weight(drafts: list[Draft]) -> int:
+    return sum(draft.weight() for draft in drafts if draft.parent is None)
+
+
 def _is_empty_band(draft: Draft) -> bool:
     return (
         draft.label is not None and draft.label.kind == "band" and not draft.children and draft.recipe is None
@@ -200,8 +221,9 @@ def _is_empty_band(draft: Draft) -> bool:
 
 
 def _is_tracked(drafts: list[Draft]) -> bool:
-    """Whether items carry what only a plan gives them: boxes, or gains, efforts and states on a third of them."""
+    """Whether items carry what only a plan gives them: boxes, or labels with gains or efforts on half of them."""
     if any(d.boxed for d in drafts):
         return True
-    said = sum(bool(d.gain or d.effort or d.attribute("status")) for d in drafts)
-    return bool(drafts) and said * 3 >= len(drafts)
+    labelled = [d for d in drafts if d.label is not None]
+    said = sum(bool(d.gain or d.effort) for d in labelled)
+    return bool(labelled) and said * 2 >= len(labelled)

@@ -36,6 +36,11 @@ def heading_drafts(root: Section, title: Section | None, *, planlike: bool) -> l
     if not _has_items(strict):
         numbered = _Collector(labels, title, lambda s, la: _numbered(s, la, planlike)).collect(root)
         strict = numbered or strict
+    taken = {id(d.section) for d in strict if d.section is not None}
+    for draft in strict:
+        if draft.section is not None:
+            draft.blocks = list(body(draft.section, taken))
+        draft.read_attributes()
     return _without_rivals(strict)
 
 

@@ -158,9 +158,7 @@ def _take_amounts(marked: Marked, remark: str) -> None:
         amount = quantity(part)
         if _SHARE.search(part):
             continue
-        if amount.unit in TIME_UNITS[3:] + ("lines", "files") and not re.search(
-            r"sav|faster|less", part, re.IGNORECASE
-        ):
+        if amount.unit in TIME_UNITS[3:] and not re.search(r"sav|faster|less", part, re.IGNORECASE):
             marked.effort = marked.effort or amount
         elif amount.unit and (
             amount.unit == "x"

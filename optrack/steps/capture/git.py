@@ -49,10 +49,10 @@ def describe_repository(folder: Path, *, salt: bytes, patch: bool = True, depth:
         "branch": status.branch,
         "worktree": Path(git_dir) != (Path(folder) / common).resolve(),
         "remote": _remote(git, salt),
-        "dirty": status.dirty,
         **_history(git, commit),
     }
     data |= lfs_part(git, status)
+    data["dirty"] = status.dirty
     data |= changes(git, status, salt=salt, keep=patch)
     submodules = _submodules(root, status, salt, depth)
     return {**data, "submodules": submodules} if submodules else data
@@ -139,6 +139,7 @@ def _head_from_files(folder: Path) -> dict[str, Any] | None:
         head = repository.head
         branch = None if head.is_detached else head.reference.name
         try:
-            return {"commit": head.commit.hexsha, "branch": branch}
+            commit: str = head.dereference_recursive(repository, head.path)
+            return {"commit": commit, "branch": branch}
         except (ValueError, OSError, module.exc.GitError):
             return {"commit": None, "branch": branch}

@@ -66,17 +66,7 @@ def changes(git: GitCommand, status: Status, *, salt: bytes, keep: bool = True) 
     taken += [path for path in outputs[:UNTRACKED_LIMIT] if side.takes(path)] if keep else []
     with tempfile.TemporaryDirectory(prefix="optrack-git-") as folder:
         env = _own_index(git, Path(folder))
-        (Path(folder) / "paths").write_bytes(b"".join(path + b"\0" for path in taken))
-        git.ask(
-            "update-index",
-            "-z",
-            "--add",
-            "--remove",
-            "--replace",
-            "--stdin",
-            env=env,
-            feed=Path(folder) / "paths",
-        )
+        _take_up(git, taken, Path(folder), env)
         entries = [
             entry for entry in git.ask("ls-files", "--stage", "-z", env=env).output.split(b"\0") if entry
         ]
@@ -140,6 +130,19 @@ def _own_index(git: GitCommand, folder: Path) -> Mapping[str, str]:
         "GIT_OBJECT_DIRECTORY": str(folder / "objects"),
         "GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{(git.folder / objects).resolve()}"',
     }
+
+
+def _take_up(git: GitCommand, paths: Sequence[bytes], folder: Path, env: Mapping[str, str]) -> None:
+    """Put files as they are on disk into our own index.
+
+    git marks an object that it already has as used, by touching its file, so it isn't shown the repository's
+    objects here, unless it can't do without (a sparse index).
+    """
+    (folder / "paths").write_bytes(b"".join(path + b"\0" for path in paths))
+    words = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+    alone = {name: value for name, value in env.items() if name != "GIT_ALTERNATE_OBJECT_DIRECTORIES"}
+    if not git.ask(*words, env=alone, feed=folder / "paths").ok:
+        git.ask(*words, env=env, feed=folder / "paths")
 
 
 def _patch(git: GitCommand, status: Status, env: Mapping[str, str]) -> bytes:

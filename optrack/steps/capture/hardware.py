@@ -18,9 +18,10 @@ def hardware_part(
 ) -> dict[str, Any]:
     """Return the hardware and its state before the start; `visible` is CUDA_VISIBLE_DEVICES, `library` stands
     in for pynvml, `places` for /proc and /sys."""
+    places = places or Places()
     return {
         **host_part(salt=salt, places=places),
-        "limits": cgroup_limits("self"),
+        "limits": cgroup_limits("self", proc=places.proc, root=places.sys / "fs/cgroup"),
         "gpus": gpus_part(visible=visible, library=library),
     }
 

@@ -11,6 +11,7 @@ from optrack.core.snapshot import Snapshot
 from optrack.steps.capture.environment import own_places, passed_environment, server_environment
 from optrack.steps.capture.files import files_part
 from optrack.steps.capture.hardware import hardware_part
+from optrack.steps.capture.host import Places
 from optrack.steps.capture.interpreter import interpreter_of
 from optrack.steps.capture.libraries import libraries_part
 from optrack.steps.capture.packages import packages_part
@@ -30,21 +31,26 @@ def capture_before(
     salt: bytes,
     names: Collection[str] = (),
     nvml: Any = None,
+    places: Places | None = None,
 ) -> Snapshot:
     """Capture what is known before the launch: code, passed environment, hardware and its state, watched
     files.
 
     `env` is what the runner passes to the commands (None unsets), `repo` the repository that the server's
-    code comes from, `names` are variables relevant beside the table. `nvml` stands in for pynvml.
+    code comes from, `names` are variables relevant beside the table. `nvml` stands in for pynvml, `places`
+    for /proc and /sys.
     """
     relevant = {*recipe_env, *names}
     passed = {name: value for name, value in env.items() if value is not None}
-    places = own_places(passed)
+    own = own_places(passed)
     return Snapshot(
         git=_part(lambda: _repositories(project, repo, salt), salt),
-        env=_part(lambda: passed_environment(env, names=relevant, salt=salt, places=places), salt),
+        env=_part(lambda: passed_environment(env, names=relevant, salt=salt, places=own), salt),
         hardware=_part(
-            lambda: hardware_part(salt=salt, visible=passed.get("CUDA_VISIBLE_DEVICES"), library=nvml), salt
+            lambda: hardware_part(
+                salt=salt, visible=passed.get("CUDA_VISIBLE_DEVICES"), library=nvml, places=places
+            ),
+            salt,
         ),
         files=_part(lambda: files_part(watch), salt) if watch else {},
     )

@@ -11,9 +11,10 @@ from optrack.steps.record.tables import ContentRow
 
 def put_content(session: Session, text: str) -> str:
     """Store the text unless it is there, and return its digest."""
-    name = digest(text)
+    clean = stored(text)
+    name = digest(clean)
     if session.get(ContentRow, name) is None:
-        session.execute(insert(ContentRow).values(digest=name, data=stored(text)))
+        session.execute(insert(ContentRow).values(digest=name, data=clean))
     return name
 
 
