@@ -1,4 +1,4 @@
-"""An item's recipe resolved: its layers laid over one another, the combined treatments put in, the factors."""
+"""An item's recipe resolved: its layers laid over one another, treatments combined, factors named."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import Field
 from optrack.core.frozen import Frozen
 from optrack.core.plan import Item, Plan
 from optrack.core.recipe import Recipe, changes, layers_of, leaf_paths, overlay, treatment
-from optrack.core.recipe_build import RecipeFault, recipe_from
+from optrack.core.recipe_build import RecipeError, recipe_from
 from optrack.errors import PlanError
 
 Path = tuple[str, ...]
@@ -19,8 +19,8 @@ Path = tuple[str, ...]
 class Resolved(Frozen):
     """A recipe ready to run: plain data, the typed recipe, and its factors against the baseline's.
 
-    `factors` maps a dotted leaf to (baseline's value, candidate's). `combined` names the items whose treatments
-    went in; `notes` says in sentences what a reader should know of how it came about.
+    `factors` maps a dotted leaf to (baseline's value, candidate's). `combined` names the items whose
+    treatments went in; `notes` says in sentences what a reader should know of how it came about.
     """
 
     data: Mapping[str, Any]
@@ -35,10 +35,10 @@ def resolve(
 ) -> Resolved:
     """Resolve the recipe of `item`, or the plan's base recipe for None.
 
-    `improved` are the ids of items that were an improvement: of those that `combine` lists, the treatments are
-    merged; where two set the same leaf, the later in the list wins and a note says so. `baseline` is the item
-    to compare with (the plan's own by default). Raises PlanError with file and line for a recipe that doesn't
-    fit, a `combine` that names no item or itself, and one of which nothing was an improvement.
+    `improved` are the ids of items that were an improvement: of those that `combine` lists, the treatments
+    are merged; where two set the same leaf, the one later in rank wins and a note says so. `baseline` is the
+    item to compare with (the plan's own by default). Raises PlanError with file and line for a recipe that
+    doesn't fit, a `combine` that names no item or itself, and one of which nothing was an improvement.
     """
     base = baseline if baseline is not None else plan.item(plan.baseline)
     base_data = _layered(plan, base)
@@ -46,7 +46,7 @@ def resolve(
     data, combined = _data(plan, item, improved, base_data, notes, ())
     try:
         recipe = recipe_from(data)
-    except RecipeFault as fault:
+    except RecipeError as fault:
         raise _located(plan, item, fault.path, fault.message, fault.hint) from None
     return Resolved(
         data=data, recipe=recipe, factors=treatment(data, base_data), combined=combined, notes=tuple(notes)
@@ -102,7 +102,8 @@ def _data(
             before = setter.get(path)
             if before is not None and leaf_paths(data).get(path) != values.get(path):
                 notes.append(
-                    f"{before} and {part.id} both change `{'.'.join(path)}`; {part.id}'s value is used, the later of them"
+                    f"{before} and {part.id} both change `{'.'.join(path)}`; "
+                    f"{part.id}'s value is used, the later of them"
                 )
             setter[path] = part.id
             data = _with(data, path, values)
@@ -119,7 +120,7 @@ def _parts(plan: Plan, item: Item) -> list[Item]:
                 plan, item, ("combine",), f"`combine` names `{name}`, which is no item", "use an item's id"
             )
         found.append(part)
-    return found
+    return sorted(found, key=lambda part: part.rank)
 
 
 def _with(data: Mapping[str, Any], path: Path, values: Mapping[Path, Any]) -> dict[str, Any]:

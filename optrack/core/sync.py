@@ -1,4 +1,4 @@
-"""What an edited plan's items were before: by id, then by title, so that history follows them; never by guess."""
+"""What an edited plan's items were before: by id, then by title, so that history follows them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from optrack.core.plan import Item, Plan
 class Sync(Frozen):
     """How the plan's items relate to the known ones.
 
-    `kept` are ids in both; `renamed` maps a known id to the new id under which its title now stands; `added` and
-    `archived` are ids that came and went. `ambiguous` says in sentences where a title could be several items:
-    nothing is attached there.
+    `kept` are ids in both; `renamed` maps a known id to the new id under which its title now stands; `added`
+    and `archived` are ids that came and went. `ambiguous` says in sentences where a title could be several
+    items: nothing is attached there.
     """
 
     kept: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class Sync(Frozen):
 
 
 def sync(known: Sequence[Item], plan: Plan) -> Sync:
-    """Match known items (archived ones too) to the plan's: the same id, else the same title where it is unique.
+    """Match known items (archived ones too) to the plan's: by id, else by title where it is unique.
 
     Two labels that changed places are told by their titles: where an id now bears the title of another known
     item, and that item's id is gone or bears the first one's, both follow their titles.
@@ -57,11 +57,13 @@ def sync(known: Sequence[Item], plan: Plan) -> Sync:
     renamed = {a: b for a, b in renamed.items() if targets[b] == 1}
     taken = set(renamed.values())
     kept = tuple(i for i in new if i in old and i not in renamed and i not in taken)
+    keeping = set(kept)
+    stays = {*kept, *taken}
     return Sync(
         kept=kept,
         renamed=renamed,
-        added=tuple(i for i in new if i not in taken and i not in kept),
-        archived=tuple(i for i in old if i not in renamed and i not in kept),
+        added=tuple(i for i in new if i not in stays),
+        archived=tuple(i for i in old if i not in renamed and i not in keeping),
         ambiguous=tuple(ambiguous),
     )
 

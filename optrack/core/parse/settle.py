@@ -29,7 +29,7 @@ def slug(title: str) -> str:
 def settle_ids(drafts: list[Draft], problems: list[Problem]) -> None:
     """Give every draft an id of its own; the same written id twice is an error that names both lines.
 
-    Numbers of entries and rows, and titles as ids, take their parent's id before them where the bare id is taken.
+    Numbers of entries and rows, and titles as ids, take their parent's id before them where needed.
     """
     taken: dict[str, Draft] = {}
     for draft in drafts:
@@ -97,7 +97,8 @@ def _claim(draft: Draft, name: str, taken: dict[str, Draft], problems: list[Prob
 def _duplicate(draft: Draft, name: str, other: Draft, *, severity: str) -> Problem:
     return Problem(
         severity="error" if severity == "error" else "warning",
-        message=f"id `{name}` is there twice: on line {other.line} ({other.title}) and on line {draft.line} ({draft.title})",
+        message=f"id `{name}` is there twice: on line {other.line} ({other.title}) "
+        f"and on line {draft.line} ({draft.title})",
         line=draft.line,
         hint="give one of them another label, or an id of its own with {#id}",
     )
