@@ -68,6 +68,8 @@ class Condition(Frozen):
 
 def read_condition(text: str, ids: Collection[str]) -> Condition | None:
     """Read a condition on the items `ids`; None where it isn't one that can be evaluated."""
+    if len(text) > 400:
+        return None
     by_fold = {name.casefold(): name for name in ids}
     groups: list[tuple[Clause, ...]] = []
     shared = _shared_outcome(text, by_fold)

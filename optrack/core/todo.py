@@ -146,7 +146,7 @@ def _item_for(plan: Plan, names: Mapping[str, list[Item]], entry: Todo) -> tuple
 
 def _by_label(plan: Plan, content: str) -> list[Item]:
     """`Run experiment 1A: title`: the label counts where the words after it are the item's title."""
-    found = re.match(r"^(?:[\w\-]+\s+){0,3}?(?P<id>[\w.\-/]+)\s*[:.)—–-]\s+(?P<title>.+)$", content)
+    found = re.match(r"^(?:[\w\-]+\s+){0,3}?(?P<id>[\w.\-/]+)\s*[:.)—–-]\s+(?P<title>.+)$", content[:400])
     item = plan.item(found["id"]) if found is not None else None
     return (
         [item]

@@ -102,7 +102,7 @@ def read_title(line: Inline, *, locations: bool = False) -> Marked:
 
     With `locations`, a trailing bracket that names a file or an example is left out too.
     """
-    text = line.text.strip()
+    text = line.text.strip()[:400]
     status: Status | None = "cancelled" if line.is_struck else None
     if text.startswith(tuple(_DONE_SIGNS)) or text.endswith(tuple(_DONE_SIGNS)):
         status = "completed"
@@ -119,6 +119,8 @@ def read_title(line: Inline, *, locations: bool = False) -> Marked:
 def take_remark(marked: Marked, remark: str) -> bool:
     """Read a bracket's text into `marked`; False if it is part of the title."""
     remark = remark.strip()
+    if len(remark) > 160:
+        return False
     status = status_of(remark)
     if status is not None and len(remark) < 60:
         marked.status = status

@@ -138,12 +138,20 @@ _NOT_A_PLAN = re.compile(
     r"|complete|completed|informe|relatório|relatorio|bericht|rapport|отчет|отчёт|guía|guia|报告|指南|文档)\b",
     re.IGNORECASE,
 )
-_GENERIC = re.compile(
-    r"^(?:(?:the|of|and|for|to|detailed|proposed|planned|possible|potential|remaining|recommended|ranked|prioriti[sz]ed"
-    r"|priority|implementation|optimi[sz]ations?|optimi[sz]ation|improvements?|experiments?|opportunit(?:y|ies)|roadmap"
-    r"|plan|plans|tasks?|list|phases?|items?|work|action|actions?|techniques?|ideas?|candidates?|recommendations?"
-    r"|strategy|strategies|development|execution|todo|todos|backlog|queue|steps?|next|performance|&|/|,)\s*)+$",
-    re.IGNORECASE,
+_GENERIC = frozenset(
+    {
+        *("the", "of", "and", "for", "to", "detailed"),
+        *("proposed", "planned", "possible", "potential", "remaining", "recommended"),
+        *("ranked", "prioritized", "prioritised", "priority", "priorities", "implementation"),
+        *("optimization", "optimizations", "optimisation", "optimisations", "improvement", "improvements"),
+        *("experiment", "experiments", "opportunity", "opportunities", "roadmap", "plan"),
+        *("plans", "task", "tasks", "list", "phase", "phases"),
+        *("item", "items", "work", "action", "actions", "technique"),
+        *("techniques", "idea", "ideas", "candidate", "candidates", "recommendation"),
+        *("recommendations", "strategy", "strategies", "development", "execution", "todo"),
+        *("todos", "backlog", "queue", "step", "steps", "next"),
+        *("performance"),
+    }
 )
 _BAND = re.compile(
     r"^(?:priority[:\s]+)?(?P<level>critical|urgent|highest|high|medium|moderate|mid|lowest|low|immediate|alta|media|média"
@@ -171,8 +179,13 @@ _LEVELS = {
 }
 
 
+_LONGEST = 600
+"""Characters of a heading or entry that are looked at; what follows them is no title."""
+
+
 def plain(text: str) -> str:
-    """Return the text without leading signs and pictures, inner space runs or a trailing colon."""
+    """Return the text without leading signs and pictures, runs of space or a trailing colon."""
+    text = text[:_LONGEST]
     start = 0
     for start, character in enumerate(text):  # noqa: B007
         if unicodedata.category(character)[0] in "LN" or character in "#[`~\"'(.+-":
@@ -209,7 +222,8 @@ def is_no_plan(title: str) -> bool:
 
 def is_container(heading: str) -> bool:
     """Whether a heading only says that items follow (`2. Optimization Opportunities`)."""
-    return bool(_GENERIC.match(re.sub(r"^\d+(?:\.\d+)*[.)]?\s+", "", plain(heading))))
+    words = re.findall(r"\w+", re.sub(r"^\d+(?:\.\d+)*[.)]?\s+", "", plain(heading)).casefold())
+    return bool(words) and _GENERIC.issuperset(words)
 
 
 def is_band(heading: str) -> bool:
