@@ -123,7 +123,7 @@ def _own_index(git: GitCommand, folder: Path) -> Mapping[str, str]:
     index = Path(git.ask("rev-parse", "--git-path", "index").text)
     objects = Path(git.ask("rev-parse", "--git-path", "objects").text)
     if (git.folder / index).is_file():
-        shutil.copyfile(git.folder / index, folder / "index")
+        shutil.copy2(git.folder / index, folder / "index")
     (folder / "objects").mkdir()
     return {
         "GIT_INDEX_FILE": str(folder / "index"),
