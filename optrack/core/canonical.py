@@ -1,4 +1,4 @@
-"""The canonical text of plain data and its digest: equal data has one text, so it can be stored once and compared."""
+"""The canonical text of plain data and its digest: equal data has one text, which is stored once."""
 
 from __future__ import annotations
 
@@ -7,15 +7,26 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from optrack.core.frozen import Frozen
+
 
 def canonical(data: Any) -> str:
-    """Return plain data as ASCII JSON with sorted keys; what JSON can't say (a path, a date) becomes its text."""
+    """Return plain data as ASCII JSON with sorted keys; what JSON can't say (a path, a date) becomes text."""
     return json.dumps(data, sort_keys=True, separators=(",", ":"), default=_plain)
 
 
 def as_written(data: Any) -> str:
-    """Return plain data as ASCII JSON with its keys in the order given, for data whose order is shown or meant."""
+    """Return plain data as ASCII JSON with its keys in the order given, for data whose order is shown."""
     return json.dumps(data, separators=(",", ":"), default=_plain)
+
+
+def value_text(value: Frozen) -> str:
+    """Return a core value as ASCII JSON that `json.loads` and validation make equal again.
+
+    Text that is no Unicode (odd bytes of an environment) and numbers that are none survive, as they don't in
+    pydantic's own JSON.
+    """
+    return as_written(value.model_dump(mode="json"))
 
 
 def digest(text: str) -> str:

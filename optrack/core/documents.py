@@ -11,7 +11,7 @@ from optrack.core.judgement import Difference, Judgement
 from optrack.core.metrics import Sample
 from optrack.core.plan import Item, Plan, Quantity
 from optrack.core.run import Run
-from optrack.core.state import ItemState
+from optrack.core.state import ItemState, Transition
 
 SCHEMA_VERSION = 1
 
@@ -80,6 +80,23 @@ def state_document(state: ItemState, blocked_by: Sequence[str]) -> dict[str, Any
         "archived": state.archived,
         "adopted": state.adopted,
     }
+
+
+def item_document(state: ItemState, recipe: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return an item with its standing, its resolved recipe and its notes."""
+    return _item(state.item) | {
+        "status": state.status,
+        "archived": state.archived,
+        "stale": state.stale,
+        "adopted": state.adopted,
+        "recipe": recipe,
+        "notes": [{"at": timestamp(n.at), "who": n.who, "text": n.text} for n in state.notes],
+    }
+
+
+def transition_document(transition: Transition) -> dict[str, Any]:
+    """Return one change of status."""
+    return transition.model_dump(exclude={"at", "seq"}) | {"at": timestamp(transition.at)}
 
 
 def run_document(run: Run) -> dict[str, Any]:

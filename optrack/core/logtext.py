@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from optrack.core.failure_signs import kind_of
@@ -21,9 +21,8 @@ _TRACEBACK = "Traceback (most recent call last):"
 _CHAINED = re.compile(r"^(?:During handling of the above exception|The above exception was the direct cause)")
 _EXCEPTION = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Warning|Timeout|Failure)?(?::|$)")
 _ANNOUNCED = re.compile(
-    r"hit an exception|EngineCore (?:failed to start|encountered a fatal error)|Initialization failed"
-    r"|WorkerProc failed to start|Worker\w* .*hit an exception",
-    re.IGNORECASE,
+    r"hit an exception|(?:EngineCore|WorkerProc) (?:failed to start|encountered a fatal error)"
+    r"|Initialization failed"
 )
 _NOISE = re.compile(
     r"Ignore import error|resource_tracker|kill_process_tree|Received sigquit|SIGQUIT received"
@@ -73,23 +72,24 @@ def candidates(text: str) -> list[Candidate]:
     in the end, or the first where the last only refers to it.
     """
     lines = clean_lines(text)
-    healthy = max((at for at, line in enumerate(lines) if _HEALTHY.search(line)), default=-1)
-    last = max((at for at, line in enumerate(lines) if line.strip() and not _NOISE.search(line)), default=0)
-    found: list[Candidate] = []
-    for at, end, message, is_traceback, is_announced in _scan(lines):
-        if not is_traceback and at < last - _NEAR_THE_END:
-            continue
-        found.append(
-            Candidate(
-                text=message,
-                kind=kind_of(message),
-                is_traceback=is_traceback,
-                is_announced=is_announced,
-                is_last=end >= last - _LAST_LINES,
-                survived=at < healthy,
-            )
+    healthy = _last(lines, lambda line: _HEALTHY.search(line) is not None)
+    last = _last(lines, lambda line: bool(line.strip()) and not _NOISE.search(line))
+    return [
+        Candidate(
+            text=message,
+            kind=kind_of(message),
+            is_traceback=is_traceback,
+            is_announced=is_announced,
+            is_last=end >= last - _LAST_LINES,
+            survived=at < healthy,
         )
-    return found
+        for at, end, message, is_traceback, is_announced in _scan(lines, last - _NEAR_THE_END)
+    ]
+
+
+def _last(lines: list[str], fits: Callable[[str], bool]) -> int:
+    """Return the index of the last line that fits, -1 if none does."""
+    return next((at for at in range(len(lines) - 1, -1, -1) if fits(lines[at])), -1)
 
 
 def _stripped(line: str) -> str:
@@ -98,28 +98,25 @@ def _stripped(line: str) -> str:
     return line
 
 
-def _scan(lines: list[str]) -> Iterator[tuple[int, int, str, bool, bool]]:
-    """Give begin, end, message, is_traceback, is_announced of each candidate."""
+def _scan(lines: list[str], near: int) -> Iterator[tuple[int, int, str, bool, bool]]:
+    """Give begin, end, message, is_traceback, is_announced of each candidate; plain lines from `near` on."""
     at = 0
-    announced_at = -10
     while at < len(lines):
         line = lines[at]
-        if _ANNOUNCED.search(line):
-            announced_at = at
         if line.rstrip().endswith(_TRACEBACK):
             end, message = _chain(lines, at)
             if message:
-                yield at, end, message, True, at - announced_at <= 2
+                announced = any(_ANNOUNCED.search(before) for before in lines[max(0, at - 2) : at + 1])
+                yield at, end, message, True, announced
             at = end + 1
             continue
-        text = line.strip()
-        if text and not line.startswith("  ") and _may_tell(text):
-            yield at, at, text, False, False
+        if at >= near and not line.startswith("  ") and _may_tell(line.strip()):
+            yield at, at, line.strip(), False, False
         at += 1
 
 
 def _may_tell(text: str) -> bool:
-    return kind_of(text) != "unknown" and not _NOISE.search(text) and not _HEALTHY.search(text)
+    return bool(text) and kind_of(text) != "unknown" and not _NOISE.search(text) and not _HEALTHY.search(text)
 
 
 def _chain(lines: list[str], at: int) -> tuple[int, str]:

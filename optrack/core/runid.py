@@ -13,8 +13,8 @@ _FRACTION_CHARS = 3
 def new_run_id(at: datetime, item: str) -> str:
     """Return an id such as `20261129T184512-x7k2-1A` for a run of `item` that starts at `at`.
 
-    The three characters after the seconds count their 46,656th parts, so that ids sort by time within a second
-    too; the fourth is random. Those four alone are usually enough to name the run.
+    The three characters after the seconds count their 46,656th parts, so that ids sort by time within a
+    second too; the fourth is random. Those four alone are usually enough to name the run.
     """
     moment = at.astimezone(UTC)
     parts = moment.microsecond * 36**_FRACTION_CHARS // 1_000_000

@@ -83,7 +83,7 @@ class Judged(Frozen):
 
 
 class Acceptance(Frozen):
-    """Somebody's word that a difference in `field` doesn't matter: in this item's comparisons, or in the plan's."""
+    """Somebody's word that a difference in `field` doesn't matter: to an item's comparisons or the plan's."""
 
     seq: int
     plan: str
@@ -95,7 +95,7 @@ class Acceptance(Frozen):
 
 
 class Adoption(Frozen):
-    """An item whose configuration was made the base of what follows; `run` is the evidence it was adopted on."""
+    """An item whose configuration was made the base of what follows; `run` is the evidence for it."""
 
     seq: int
     plan: str

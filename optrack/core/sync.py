@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
+from optrack.core.canonical import canonical, digest, value_text
 from optrack.core.frozen import Frozen
-from optrack.core.plan import Item
+from optrack.core.plan import Item, Plan
 from optrack.core.state import Transition
 from optrack.errors import PlanError
 
 
 class Known(Frozen):
-    """An item as the database has it: `key` is its own number there, which nothing changes."""
+    """An item as the database has it: `key` is its own number there, which nothing changes.
+
+    `added` ones were never in the plan's text, so that they don't vanish with it.
+    """
 
     key: int
     id: str
@@ -22,6 +26,7 @@ class Known(Frozen):
     parent: str | None
     rank: int
     archived: bool = False
+    added: bool = False
 
 
 class Renamed(Frozen):
@@ -34,10 +39,11 @@ class Renamed(Frozen):
 
 
 class Matching(Frozen):
-    """Which known item each of the plan's is (`keys`, in plan order, None for a new one), and what that implies.
+    """Which known item each of the plan's is (`keys`, in plan order, None for a new one), and what follows.
 
-    `gone` are the keys of items no longer in the plan; `displaced` maps the key of an archived item to the id it
-    gets because a new item took its own. `ambiguous` has a sentence for each item that could have been several.
+    `gone` are the keys of items no longer in the plan; `displaced` has the key of an archived item and the id
+    it gets because another item took its own. `ambiguous` has a sentence for each item that could have been
+    several.
     """
 
     keys: tuple[int | None, ...]
@@ -70,8 +76,13 @@ class Synced(Frozen):
         return bool(self.added or self.archived or self.revived or self.renamed or self.moved or self.edited)
 
 
+def stamp_of(plan: Plan, digests: Mapping[str, str]) -> str:
+    """Return the digest of all that a sync reads: a plan with the stamp of its last sync needs none."""
+    return digest(value_text(plan) + canonical(digests))
+
+
 class _Entry:
-    """An item on either side of the matching: where it is in its sequence, its label, and its titles' path."""
+    """An item on either side of the matching: its place in the sequence, its label, its titles' path."""
 
     __slots__ = ("id", "index", "path", "title")
 
@@ -85,10 +96,10 @@ class _Entry:
 def match_items(known: Sequence[Known], items: Sequence[Item]) -> Matching:
     """Tell which known item each item of the plan is.
 
-    An item keeps its history under its id. Labels such as "Priority 2" are positions, though, and move on when
-    something is inserted above: so a title that occurs once on both sides outweighs a label, and a label alone
-    decides only for items whose titles are found nowhere else. Archived items come back by title only; one
-    whose label was given to something new keeps its history under `label~1`.
+    An item keeps its history under its id. Labels such as "Priority 2" are positions, though, and move on
+    when something is inserted above: so a title that occurs once on both sides outweighs a label, and a label
+    alone decides only for items whose titles are found nowhere else. Archived items come back by title only;
+    one whose label was given to something else keeps its history under `label~1`.
     """
     _refuse_duplicates(items)
     old = _known_entries(known)
@@ -143,7 +154,7 @@ def _consequences(known: Sequence[Known], items: Sequence[Item], found: dict[int
     gone = [entry for index, entry in enumerate(known) if index not in taken]
     return Matching(
         keys=tuple(known[found[i]].key if i in found else None for i in range(len(items))),
-        gone=tuple(entry.key for entry in gone if not entry.archived),
+        gone=tuple(entry.key for entry in gone if not (entry.archived or entry.added)),
         displaced=_displaced(known, gone, labels),
         renamed=tuple(
             Renamed(before_id=b.id, after_id=item.id, before_title=b.title, after_title=item.title)
@@ -171,7 +182,7 @@ def _displaced(
 
 
 def _moved(pairs: Sequence[tuple[Known, Item]]) -> tuple[str, ...]:
-    """Return the ids of those with another parent, or out of order: not in a longest run of unchanged order."""
+    """Return the ids of those with another parent, or not in a longest chain of unchanged order."""
     renamed = {before.id: item.id for before, item in pairs}
     in_order = _longest_increasing([before.rank for before, _ in pairs])
     return tuple(
@@ -216,7 +227,7 @@ def _ambiguous(gone: Sequence[Known], items: Sequence[Item], found: dict[int, in
 
 
 def folded(title: str) -> str:
-    """Return the title without what editing changes by the way: case, spaces, emphasis, a trailing full stop."""
+    """Return the title without what editing changes by the way: case, spaces, emphasis, a last full stop."""
     return re.sub(r"[\s*_`~]+", " ", title).strip(" .:").casefold()
 
 
@@ -231,7 +242,7 @@ def _plan_entries(items: Sequence[Item]) -> list[_Entry]:
 
 
 def _path(label: str, titles: dict[str, tuple[str, str | None]]) -> tuple[str, ...]:
-    """Return the titles from the item up to its outermost parent; a parent that is its own ancestor ends it."""
+    """Return the titles from the item up to its outermost parent; a circle of parents ends there."""
     path: list[str] = []
     seen: set[str] = set()
     step: str | None = label

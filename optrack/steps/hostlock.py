@@ -11,17 +11,39 @@ from collections.abc import Collection
 from pathlib import Path
 from types import TracebackType
 
+from optrack.core.run import ProcessId
 from optrack.errors import HostUnfitError
-from optrack.steps.process.identity import own_identity
+from optrack.steps.process.identity import is_alive, own_identity
 
 FOLDER = Path("/tmp")
 
 
 class HostLock:
-    """The right to measure on this host, held until `release` or the end of this process."""
+    """The right to measure on this host, held until `release` or the end of this process.
 
-    def __init__(self, handles: list[int]) -> None:
-        self._handles = handles
+    `earlier_runs` are the runs that held it before: nothing of them should be left on the host.
+    """
+
+    def __init__(self) -> None:
+        self.earlier_runs: tuple[str, ...] = ()
+        self._handles: list[int] = []
+
+    def take(self, path: Path, *, shared: bool, who: str | None) -> None:
+        """Take one lock file, and write into it who has it; raises HostUnfitError if another has it."""
+        handle = _opened(path)
+        self._handles.append(handle)
+        try:
+            fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise HostUnfitError(
+                f"the host is measured on already: {_holders(path)}",
+                hint="--wait waits for its end; runs on separate GPUs need `gpus:` in both recipes",
+            ) from None
+        earlier = _read(path).get("run")
+        self.earlier_runs += (str(earlier),) if earlier else ()
+        if who is not None:
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, who.encode(), 0)
 
     def release(self) -> None:
         """Give the right back."""
@@ -44,34 +66,19 @@ def lock_host(
 
     Raises HostUnfitError, naming the run in the way, if it can't be had now.
     """
-    who = json.dumps({"run": run, "project": str(project), "user": _user(), "pid": own_identity().pid})
-    handles: list[int] = []
-    lock = HostLock(handles)
+    process = own_identity().model_dump()
+    who = json.dumps({"run": run, "project": str(project), "user": _user(), "process": process})
+    lock = HostLock()
     try:
-        whole = folder / "optrack-host.lock"
-        handles.append(_take(whole, shared=gpus is not None, who=None if gpus else who, folder=folder))
+        lock.take(
+            folder / "optrack-host.lock", shared=gpus is not None, who=None if gpus is not None else who
+        )
         for gpu in sorted(gpus or ()):
-            handles.append(_take(folder / f"optrack-gpu{gpu}.lock", shared=False, who=who, folder=folder))
+            lock.take(folder / f"optrack-gpu{gpu}.lock", shared=False, who=who)
     except BaseException:
         lock.release()
         raise
     return lock
-
-
-def _take(path: Path, *, shared: bool, who: str | None, folder: Path) -> int:
-    handle = _opened(path)
-    try:
-        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        raise HostUnfitError(
-            f"the host is measured on already: {_holders(path, folder)}",
-            hint="wait for it with --wait, or stop it; runs on separate GPUs need `gpus:` in both recipes",
-        ) from None
-    if who is not None:
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, who.encode(), 0)
-    return handle
 
 
 def _opened(path: Path) -> int:
@@ -87,22 +94,26 @@ def _opened(path: Path) -> int:
     raise HostUnfitError(f"the lock file {path} can't be opened")
 
 
-def _holders(path: Path, folder: Path) -> str:
-    files = [path, *sorted(folder.glob("optrack-gpu*.lock"))] if "host" in path.name else [path]
-    found = []
-    for file in files:
-        try:
-            found.append(_described(json.loads(file.read_text(encoding="utf-8")), file))
-        except (OSError, ValueError):
-            continue
-    return "; ".join(text for text in found if text) or "by a run that hasn't said its name"
+def _holders(path: Path) -> str:
+    files = [path, *sorted(path.parent.glob("optrack-gpu*.lock"))] if "host" in path.name else [path]
+    found = [text for file in files if (text := _described(_read(file), file))]
+    return "; ".join(found) or "by a run that hasn't said its name"
+
+
+def _read(file: Path) -> dict[str, object]:
+    try:
+        holder = json.loads(file.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return holder if isinstance(holder, dict) else {}
 
 
 def _described(holder: dict[str, object], file: Path) -> str:
-    if not Path(f"/proc/{holder.get('pid')}").exists():
+    process = ProcessId.model_validate(holder.get("process")) if holder.get("process") else None
+    if process is None or not is_alive(process):
         return ""
     on = "" if "host" in file.name else f" on {file.stem.removeprefix('optrack-')}"
-    run, user, pid = holder.get("run"), holder.get("user"), holder.get("pid")
+    run, user, pid = holder.get("run"), holder.get("user"), process.pid
     return f"run {run}{on} of {user}, pid {pid}, in {holder.get('project')}"
 
 

@@ -46,7 +46,7 @@ def start_server(
     """Start the server's command; raises StageFailed (`launch`) if not even bash can be started there."""
     try:
         return start(Command(shell=shell, env=env, cwd=cwd, log=log), run=run, on_new=on_new)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise stage_failed("launch", "not_started", str(error), log) from error
 
 
@@ -69,8 +69,10 @@ def wait_until_ready(
     `cwd` are those of a ready command.
     """
     limits = limits or Limits(silence_s=ready.silence_s)
-    wait = _Wait(tree, log, port, LogGuard(log, limits, start=tree.log_start))
     at = ANY_HOST.get(host, host)
+    path = urlsplit(_url(ready.http, at, port)).path if ready.http is not None else None
+    echo = f"GET {path or '/'}".encode() if path is not None else None
+    wait = _Wait(tree, log, port, LogGuard(log, limits, start=tree.log_start, echo=echo))
     probes = _probes(ready, tree, at, port, log, env or {}, cwd or Path.cwd())
     try:
         for probe in probes:
@@ -114,8 +116,7 @@ class _Wait:
         """Raise StageFailed unless the tree, and nobody else, listens on the port."""
         if (exit_ := self._tree.ended()) is not None:
             raise command_failed("ready", exit_, self._log, start=self._tree.log_start)
-        ours = {process.pid for process in self._tree.track()}
-        if not sockets.holders(port, ours) or set(sockets.holders(port)) - ours:
+        if not sockets.are_held_by(port, {process.pid for process in self._tree.track()}):
             raise self._stranger(port)
 
     def failed(self, kind: str, message: str) -> StageFailed:

@@ -60,7 +60,7 @@ def run_bench(
         exit_ = run_command(bench, run=run, timeout_s=timeout_s, watch=watch.check, on_new=on_new)
     except CommandTimeoutError as error:
         raise stage_failed(stage, "timed_out", str(error), log, start=begin, outcome="timed_out") from error
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise stage_failed(stage, "not_started", str(error), log, start=begin) from error
     watch.check()
     if not exit_.ok:

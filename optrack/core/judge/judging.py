@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from optrack.core.judge.attribution import attribute
-from optrack.core.judge.evidence import Evidence, Rules, Side, evidence_of
-from optrack.core.judge.interval import Estimate, estimate
+from optrack.core.judge.evidence import Rules, Side, evidence_of
+from optrack.core.judge.guards import after_guards, judge_guards
+from optrack.core.judge.interval import estimate
 from optrack.core.judge.reasons import (
     evidence_reasons,
     failure_reasons,
@@ -17,7 +18,8 @@ from optrack.core.judge.reasons import (
     unknown_reasons,
     verdict_reasons,
 )
-from optrack.core.judge.verdict import launches_needed, verdict_of
+from optrack.core.judge.shape import observations
+from optrack.core.judge.verdict import conclude, first_look, launches_needed
 from optrack.core.judgement import Attribution, Comparison, Difference, Judgement, Verdict
 
 
@@ -35,9 +37,9 @@ def judge(
     """Return the judgement of `candidate` against `baseline`, with its reasons as sentences.
 
     `factors` is what the recipes declare to differ (leaf -> baseline's value, candidate's); `not_applied`
-    names those that the processes don't show; `seen_alone` the treatments already judged fairly against this
-    baseline. A run that failed is `failed`. An unfair comparison, a treatment that wasn't applied, an
-    interrupted run or a missing baseline gives no verdict (None).
+    says in sentences which of it the processes don't show; `seen_alone` has the treatments already judged
+    fairly against this baseline. A run that failed is `failed`. An unfair comparison, a treatment that wasn't
+    applied, an interrupted run or a missing baseline gives no verdict (None).
     """
     attribution, credit = attribute(factors, named=_factor_name(candidate), seen_alone=seen_alone)
     known = _Known(candidate, baseline, rules, tuple(differences), comparison, attribution)
@@ -109,14 +111,8 @@ def _barred(known: _Known, not_applied: Sequence[str]) -> Judgement | None:
             ],
         )
     if not_applied:
-        return known.concluded(
-            None,
-            [
-                f"{factor} is in the recipe, but the launched processes don't show it: the treatment was not "
-                "applied, so the run measured something else."
-                for factor in not_applied
-            ],
-        )
+        head = "The treatment was not applied, so the run measured something else and no verdict is given."
+        return known.concluded(None, [head, *not_applied])
     if known.comparison == "unfair":
         return known.concluded(None, unfair_reasons(known.differences))
     return None
@@ -125,47 +121,44 @@ def _barred(known: _Known, not_applied: Sequence[str]) -> Judgement | None:
 def _by_evidence(known: _Known, baseline: Side, credit: Sequence[str], *, treated: bool) -> Judgement:
     rules = known.rules
     ours, theirs = (evidence_of(side, rules.metric.name) for side in (known.candidate, baseline))
+    seen = [
+        *evidence_reasons(ours, theirs, rules.metric),
+        *observations(ours, theirs, rules.metric.unit),
+    ]
     marked = unknown_reasons(known.differences) if known.comparison == "unknown" else []
     if ours.invalid and not ours.launches:
-        return known.concluded("failed", [*marked, *evidence_reasons(ours, theirs, rules.metric)])
+        return known.concluded("failed", [*shortage_reasons(ours, theirs, rules), *marked, *seen])
+    guards = judge_guards(known.candidate, baseline, rules)
+    guarded = [guard.text for guard in guards]
     found = estimate(ours, theirs, interleaved=rules.interleaved, history=rules.history)
-    if found is None or rules.metric.better is None:
+    better = rules.metric.better
+    conclusion = conclude(found, rules, better) if found is not None and better is not None else None
+    if found is None or conclusion is None:
+        verdict, ahead = after_guards("inconclusive", guards)
         return known.concluded(
-            "inconclusive",
-            [*marked, *shortage_reasons(ours, theirs, rules), *evidence_reasons(ours, theirs, rules.metric)],
-            launches_needed=_first_shortage(ours, theirs),
+            verdict,
+            [*ahead, *shortage_reasons(ours, theirs, rules), *marked, *guarded, *credit, *seen],
+            launches_needed=first_look(rules) if ours.positive and theirs.positive and better else None,
+            guards=guards,
         )
-    tail = (1 - rules.confidence) / 2
-    effect = found.effect(rules.confidence)
-    verdict = verdict_of(effect, rules.metric.better, rules.min_effect)
-    needed = launches_needed(found, rules.min_effect, tail) if verdict == "inconclusive" else None
-    said = verdict_reasons(verdict, effect, rules, needed, found.launches)
+    needed = launches_needed(found, rules) if conclusion.verdict == "inconclusive" else None
+    said = verdict_reasons(conclusion, found, rules, needed)
+    verdict = conclusion.verdict
     if not treated and verdict in ("improvement", "regression"):
-        verdict, said = "inconclusive", _untreated(effect_text=said[0])
+        verdict, said = "inconclusive", [_UNTREATED, said[0]]
+    verdict, ahead = after_guards(verdict, guards)
     return known.concluded(
         verdict,
-        [
-            *said,
-            *marked,
-            *method_reasons(found, rules),
-            *credit,
-            *evidence_reasons(ours, theirs, rules.metric),
-        ],
-        effect=effect,
+        [*ahead, *said, *marked, *guarded, *method_reasons(found, rules), *credit, *seen],
+        effect=conclusion.effect,
         launches_needed=needed,
+        launches=found.launches,
+        method=found.method,
+        guards=guards,
     )
 
 
-def _untreated(effect_text: str) -> list[str]:
-    return [
-        "The recipe is the baseline's own, so a difference between the two runs is noise or something "
-        "that wasn't captured, and no verdict can rest on it.",
-        effect_text,
-    ]
-
-
-def _first_shortage(ours: Evidence, theirs: Evidence) -> int | None:
-    return 3 if ours.positive and theirs.positive else None
-
-
-__all__ = ["Estimate", "judge"]
+_UNTREATED = (
+    "The recipe is the baseline's own, so a difference between the two runs is noise or something that "
+    "wasn't captured, and no verdict can rest on it."
+)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from optrack.core.judge.evidence import Evidence, Rules, Side
 from optrack.core.judge.interval import Estimate
-from optrack.core.judge.verdict import MOST_LAUNCHES
+from optrack.core.judge.multiplicity import family_statement
+from optrack.core.judge.verdict import MOST_LAUNCHES, Conclusion, first_look
 from optrack.core.judge.wording import amount, counted, interval, launches, listed, percent
-from optrack.core.judgement import Difference, Effect, Verdict
+from optrack.core.judgement import Difference
 from optrack.core.metrics import Metric
 
 _OUTSIDE = frozenset({"port_in_use", "gpu_busy", "disk_full", "host_unfit"})
@@ -60,49 +61,67 @@ def _bare(difference: Difference) -> str:
     return f"{difference.field} was {was!r} for the baseline and is {now!r} now."
 
 
-def verdict_reasons(
-    verdict: Verdict, effect: Effect, rules: Rules, needed: int | None, used: int
-) -> list[str]:
+def verdict_reasons(conclusion: Conclusion, found: Estimate, rules: Rules, needed: int | None) -> list[str]:
     """Return what the interval shows, and how many launches would decide where it doesn't."""
-    metric = rules.metric
+    effect, verdict = conclusion.effect, conclusion.verdict
     least = percent(rules.min_effect, signed=False)
-    text = f"{metric.name} {interval(effect)}"
+    text = f"{rules.metric.name} {interval(effect)}"
+    excludes = effect.low > 0 or effect.high < 0
     if verdict in ("improvement", "regression"):
-        better = "better" if verdict == "improvement" else "worse"
-        return [f"{text}: {better}, by at least the minimum effect of {least}."]
+        said = [f"{text}: {verdict}, clear of zero and of at least the minimum effect of {least}."]
+        if verdict == "improvement" and rules.family > 1:
+            said.append(family_statement(rules.confidence, rules.family))
+        return said
     if verdict == "no_change":
-        real = effect.low > 0 or effect.high < 0
-        tail = " A difference is there, but too small to matter." if real else ""
-        return [f"{text}: within the minimum effect of {least} either way.{tail}"]
-    if effect.low > 0 or effect.high < 0:
+        tail = " A difference is there, but too small to matter." if excludes else ""
+        return [f"{text}: no change, the interval lies within the minimum effect of {least}.{tail}"]
+    if conclusion.withheld:
+        return [
+            f"{text}: alone an improvement, but among {rules.family} comparisons it may be chance.",
+            family_statement(rules.confidence, rules.family),
+            _needed(needed, found),
+        ]
+    if excludes:
         why = f"a difference is there, but whether it reaches the minimum effect of {least} is open"
     else:
         why = f"neither a difference nor its absence (within {least}) is shown"
-    return [f"{text}: {why}.", _needed(needed, used)]
+    return [f"{text}: {why}.", _needed(needed, found)]
 
 
-def _needed(needed: int | None, used: int) -> str:
+def _needed(needed: int | None, found: Estimate) -> str:
+    if found.widened > 0:
+        return "Interleaved launches would show more than further launches in block order."
     if needed is None:
-        return f"No number of launches up to {MOST_LAUNCHES} a side would probably decide it this way."
-    return f"About {needed} launches a side would probably decide ({needed - used} more than now)."
+        return (
+            f"Not even {MOST_LAUNCHES} launches a side would probably decide it: the estimate lies too near "
+            "the edge of the minimum effect for this noise."
+        )
+    more = needed - found.launches
+    return f"About {launches(needed)} a side would probably decide, {more} more than now."
 
 
 def method_reasons(found: Estimate, rules: Rules) -> list[str]:
     """Return how the two sides were compared, and what the order of launches means for it."""
     if found.method == "paired":
-        said = [f"Compared pair by pair over {counted(found.launches, 'interleaved pair')} of launches."]
+        said = [f"Compared launch by launch over {counted(found.launches, 'interleaved pair')}."]
     elif found.method == "block":
         said = [
             f"The launches ran in block order ({launches(found.launches)} a side), where drift looks like "
-            f"an effect: the interval is widened by the {percent(found.widened, signed=False)} seen between "
-            "launches of one side."
+            f"an effect: the interval is widened by the {percent(found.widened, signed=False)} that "
+            "launches of one side differ among themselves."
         ]
     else:
-        said = [f"With {launches(found.launches)} a side, the spread between launches doesn't show."]
+        order = "" if rules.interleaved else " and drift between the two runs can't be told from an effect"
+        said = [f"With {launches(found.launches)} a side, the spread between launches doesn't show{order}."]
     if found.pooled and rules.history is not None:
         said.append(
-            f"The spread between launches ({percent(rules.history.spread, signed=False)}) is taken from "
-            f"{counted(rules.history.runs, 'earlier run')} of this plan."
+            f"The spread between launches ({percent(rules.history.spread, signed=False)}) is known from "
+            f"{counted(rules.history.runs, 'earlier run')} of this plan, not from this run alone."
+        )
+    if rules.sequential and found.method == "paired":
+        said.append(
+            f"Stopped after {counted(found.launches, 'pair')} of at most {rules.max_launches}; the interval "
+            "allows for having looked after every pair (error spending, Lan and DeMets 1983)."
         )
     return said
 
@@ -116,11 +135,18 @@ def shortage_reasons(ours: Evidence, theirs: Evidence, rules: Rules) -> list[str
     if not (ours.positive and theirs.positive):
         return [f"{name} isn't above zero on both sides, so there is no relative difference to judge."]
     if rules.metric.better is None:
-        return [f"{name} has no direction: say which is better, `higher` or `lower`, in the plan."]
+        return [f"{name} has no direction: say in the plan which is better, `higher` or `lower`."]
+    made = min(len(ours.launches), len(theirs.launches))
+    least = first_look(rules)
+    if made > 1:
+        return [
+            f"{launches(made).capitalize()} a side are fewer than can be judged in this session: "
+            f"{launches(least)} are the least."
+        ]
     return [
-        f"With {launches(min(len(ours.launches), len(theirs.launches)))} a side and no earlier runs "
-        "of this plan, the spread between launches is unknown; repetitions within one launch don't show it.",
-        "3 interleaved launches a side would show the spread.",
+        f"With {launches(made)} a side and no earlier runs of this plan, the spread between launches is "
+        "unknown; repetitions within one launch don't show it.",
+        f"{launches(max(3, least))} a side, interleaved, would show the spread and decide a large effect.",
     ]
 
 

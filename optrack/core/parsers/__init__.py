@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from optrack.core.metrics import Reading
+from optrack.core.parsers import sglang_log, vllm_log
 from optrack.core.parsers.output import Output
 from optrack.core.parsers.parsed import Parsed, Parser
 from optrack.core.parsers.registry import RULES_ONLY, parser_named, parser_names, parsers
-from optrack.core.parsers.requests import checked
+from optrack.core.parsers.requests import checked, rejected
 from optrack.core.parsers.rules import read_rules
 from optrack.core.recipe import MetricRule
 
-__all__ = ["Output", "Parsed", "Parser", "parse_output", "parser_named", "parser_names", "parsers"]
+__all__ = [
+    "Output",
+    "Parsed",
+    "Parser",
+    "parse_output",
+    "parse_server_log",
+    "parser_named",
+    "parser_names",
+    "parsers",
+]
 
 
 def parse_output(
@@ -37,7 +48,7 @@ def parse_output(
     if parsed is None:
         why = None if found else _unrecognised(output, parser)
         return Parsed(tool="rules", readings=found, invalid=why, notes=notes)
-    parsed = checked(parsed, expected=expected_requests)
+    parsed = rejected(checked(parsed, expected=expected_requests), Output(log))
     mine = {reading.metric.name for reading in found}
     readings = (*(r for r in parsed.readings if r.metric.name not in mine), *found)
     return parsed.model_copy(update={"readings": readings, "notes": (*parsed.notes, *notes)})
@@ -60,3 +71,12 @@ def _unrecognised(output: Output, name: str) -> str:
     if output.torn:
         return "the output is cut off: its last JSON document has no end"
     return "no known tool's result was recognised in the output; name a `parser`, or define `metrics`"
+
+
+def parse_server_log(engine: str, data: bytes) -> tuple[Reading, ...]:
+    """Return the metrics of a server's log over one stretch of time, given the bytes written in it.
+
+    SGLang and vLLM print such lines; of any other engine's log nothing is known, so nothing is returned.
+    """
+    readers = {"sglang": sglang_log.read, "vllm": vllm_log.read}
+    return readers[engine](Output(data)) if engine in readers else ()

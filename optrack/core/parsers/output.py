@@ -53,10 +53,13 @@ class Output:
         """Whether the last JSON document is cut off: it starts and never ends."""
         return self._scanned[1]
 
-    @property
+    @cached_property
     def objects(self) -> tuple[dict[str, Any], ...]:
-        """The documents that are objects, in order."""
-        return tuple(document for document in self.documents if isinstance(document, dict))
+        """The documents that are objects, and the objects of documents that are lists, in order."""
+        flat = (
+            x for document in self.documents for x in (document if isinstance(document, list) else [document])
+        )
+        return tuple(document for document in flat if isinstance(document, dict))
 
     @cached_property
     def _scanned(self) -> tuple[tuple[Any, ...], bool]:
@@ -115,4 +118,4 @@ def numeric(value: object) -> float | None:
 
 def slug(text: str) -> str:
     """Return `text` as part of a metric's name: lower case, words joined by underscores, no signs."""
-    return re.sub(r"[^0-9a-z]+", "_", text.casefold()).strip("_")
+    return re.sub(r"[\W_]+", "_", text.casefold()).strip("_")

@@ -6,7 +6,28 @@ import difflib
 import re
 from functools import cache
 
-from optrack.core.parsers import generic, sglang_serving, vllm_serving
+from optrack.core.parsers import (
+    aiperf,
+    genai_perf,
+    generic,
+    google_benchmark,
+    guidellm,
+    hyperfine,
+    inferencex,
+    llama_bench,
+    mlperf,
+    nccl_tests,
+    pyperf,
+    pytest_benchmark,
+    results_tsv,
+    sglang_batch,
+    sglang_log,
+    sglang_serving,
+    trtllm_bench,
+    vllm_log,
+    vllm_offline,
+    vllm_serving,
+)
 from optrack.core.parsers.parsed import Parser
 from optrack.errors import PlanError
 
@@ -16,7 +37,26 @@ RULES_ONLY = ("rules", "regex", "log", "none")
 
 _BUILT_IN: tuple[Parser, ...] = (
     sglang_serving.PARSER,
+    sglang_batch.OFFLINE_PARSER,
+    sglang_batch.ONE_BATCH_PARSER,
     vllm_serving.PARSER,
+    vllm_offline.THROUGHPUT_PARSER,
+    vllm_offline.LATENCY_PARSER,
+    inferencex.PARSER,
+    guidellm.PARSER,
+    aiperf.PARSER,
+    genai_perf.PARSER,
+    trtllm_bench.PARSER,
+    nccl_tests.PARSER,
+    llama_bench.PARSER,
+    hyperfine.PARSER,
+    pytest_benchmark.PARSER,
+    pyperf.PARSER,
+    google_benchmark.PARSER,
+    mlperf.PARSER,
+    sglang_log.PARSER,
+    vllm_log.PARSER,
+    results_tsv.PARSER,
     generic.JSON,
     generic.CSV,
 )

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 
+from optrack.core.parsers.output import Output
 from optrack.core.parsers.parsed import Parsed
 
+_REJECTED = re.compile(r"\[http_server\] Error: .*")
+_FEW_TOKENS = 0.8
 _COUNTS = frozenset({"completed", "failed", "duration", "total_input_tokens", "total_output_tokens"})
 
 
@@ -23,7 +27,25 @@ def checked(parsed: Parsed, *, expected: int | None = None, requested: int | Non
     if completed == 0:
         counts = tuple(r for r in parsed.readings if r.metric.name in _COUNTS)
         parsed = parsed.model_copy(update={"readings": counts})
-    return parsed
+    return _with_doubt(parsed)
+
+
+def rejected(parsed: Parsed, log: Output) -> Parsed:
+    """Return `parsed` as invalid if SGLang's log of the same time tells of requests that it rejected."""
+    errors = _REJECTED.findall(log.text)
+    if not errors or parsed.invalid is not None:
+        return parsed
+    return parsed.model_copy(update={"invalid": f"the server rejected {len(errors)} requests: {errors[0]}"})
+
+
+def _with_doubt(parsed: Parsed) -> Parsed:
+    """Return `parsed` with a note if much less text came back than tokens were counted."""
+    generated = parsed.value("total_output_tokens")
+    returned = parsed.value("total_output_tokens_retokenized")
+    if not generated or not returned or returned >= _FEW_TOKENS * generated:
+        return parsed
+    note = f"text of {_count(returned)} tokens came back for {_count(generated)} that were counted"
+    return parsed if note in parsed.notes else parsed.model_copy(update={"notes": (*parsed.notes, note)})
 
 
 def _why_invalid(parsed: Parsed, completed: float, expected: int | None) -> str | None:

@@ -11,6 +11,7 @@ from optrack.core.parsers.requests import checked
 from optrack.core.parsers.serving_table import Table, tables
 
 NAME = "sglang.bench_serving"
+_STARTED = ("#Input tokens:", "Starting main benchmark run")
 _SETTINGS = frozenset(
     {
         "request_rate",
@@ -61,8 +62,10 @@ def _from_tables(found: list[Table]) -> Parsed:
 
 
 def recognises(output: Output) -> bool:
-    """Whether the output has a result line of bench_serving, or its table with a `Backend:` row."""
-    return any(_row(document) for document in output.documents) or bool(_mine(output))
+    """Whether the output has a result line of bench_serving, its table or its start."""
+    if any(_row(document) for document in output.documents) or _mine(output):
+        return True
+    return not tables(output) and all(mark in output.text for mark in _STARTED)
 
 
 def parse(output: Output) -> Parsed:
@@ -72,10 +75,10 @@ def parse(output: Output) -> Parsed:
     found = _mine(output) or tables(output)
     if found:
         return _from_tables(found)
-    why = (
-        "the result line is cut off" if output.torn else "no result: neither a result line nor a result table"
-    )
-    return nothing(NAME, why)
+    if output.torn:
+        return nothing(NAME, "the result line is cut off")
+    started = all(mark in output.text for mark in _STARTED)
+    return nothing(NAME, "the benchmark started and gave no result" if started else "no result line or table")
 
 
 PARSER = Parser(

@@ -8,6 +8,8 @@ from functools import cache
 from optrack.errors import PlanError
 from optrack.steps.engines.command import CommandEngine
 from optrack.steps.engines.protocol import Engine
+from optrack.steps.engines.sglang import SglangEngine
+from optrack.steps.engines.vllm import VllmEngine
 
 GROUP = "optrack.engines"
 
@@ -20,7 +22,7 @@ def engines() -> dict[str, Engine]:
     """
     from importlib.metadata import entry_points
 
-    own: list[Engine] = [CommandEngine()]
+    own: list[Engine] = [CommandEngine(), SglangEngine(), VllmEngine()]
     added: list[Engine] = [entry.load()() for entry in entry_points(group=GROUP)]
     return {engine.name: engine for engine in (*own, *added)}
 

@@ -40,8 +40,15 @@ class CommandEngine:
         """Return None: nothing is known of how to ask."""
         return None
 
-    def settle(self, recipe: Recipe, place: Place) -> None:
+    def settle(self, recipe: Recipe, place: Place) -> str | None:
         """Do nothing: nothing is known of caches."""
+        return None
+
+    def problems(self, recipe: Recipe) -> tuple[str, ...]:
+        """Return what this engine would ignore: arguments by name mean nothing to shell text."""
+        if recipe.server:
+            return ("`server` means nothing to engine 'command': write the arguments into `launch`",)
+        return ()
 
 
 def own_command(bench: Bench, place: Place) -> BenchCommand:

@@ -15,20 +15,29 @@ DEATH_S = 10.0
 """How long a killed process may take to go: one that waits on a device can't be killed before it returns."""
 
 
+def pidfd(pid: int) -> int | None:
+    """Return a descriptor that stands for the process (pidfd_open(2)); None where the kernel has none."""
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return None
+
+
 def send(process: ProcessId, number: int) -> bool:
     """Send a signal to that very process; False if it is gone, or isn't ours to signal."""
-    try:
-        handle = os.pidfd_open(process.pid)
-    except OSError:
-        return False
+    handle = pidfd(process.pid)
     try:
         if identity(process.pid) != process:
             return False
-        signal.pidfd_send_signal(handle, number)
+        if handle is None:
+            os.kill(process.pid, number)
+        else:
+            signal.pidfd_send_signal(handle, number)
     except OSError:
         return False
     finally:
-        os.close(handle)
+        if handle is not None:
+            os.close(handle)
     return True
 
 

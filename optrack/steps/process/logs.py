@@ -12,6 +12,7 @@ from optrack.core.frozen import Frozen
 
 EVIDENCE_BYTES = 8 * 2**20
 CHECK_EVERY_S = 0.25
+_ECHO_BYTES = 65536
 
 
 def size(log: Path) -> int:
@@ -69,18 +70,18 @@ class Limits(Frozen):
 
 
 class LogGuard:
-    """Holds one log, from `start` on, to its limits. Cheap to ask often: it looks a few times a second."""
+    """Holds one log, from `start` on, to its limits. Cheap to ask often: it looks a few times a second.
 
-    def __init__(self, log: Path, limits: Limits, *, start: int = 0) -> None:
+    Lines that hold `echo`, the traces of optrack's own probes, are no sign of life.
+    """
+
+    def __init__(self, log: Path, limits: Limits, *, start: int = 0, echo: bytes | None = None) -> None:
         self._log = log
         self._limits = limits
         self._start = start
+        self._echo = echo
         self._size = size(log)
         self._grown = self._looked = time.monotonic()
-
-    def heard(self) -> None:
-        """Take note that the command has shown a sign of life by other means."""
-        self._grown = time.monotonic()
 
     def check(self) -> Breach | None:
         """Return the limit that is passed now, if any."""
@@ -88,10 +89,12 @@ class LogGuard:
         if now - self._looked < CHECK_EVERY_S:
             return None
         self._looked = now
+        limits = self._limits
         at = size(self._log)
         if at != self._size:
-            self._size, self._grown = at, now
-        limits = self._limits
+            if not (limits.silence_s and self._is_echo(at)):
+                self._grown = now
+            self._size = at
         if limits.log_bytes and at - self._start > limits.log_bytes:
             message = f"the log {self._log.name} has passed its limit of {_amount(limits.log_bytes)}"
             return Breach(kind="log_limit", message=message)
@@ -103,6 +106,12 @@ class LogGuard:
             message = f"nothing was logged for {now - self._grown:.0f} s (limit {limits.silence_s:g} s)"
             return Breach(kind="silent", message=message)
         return None
+
+    def _is_echo(self, at: int) -> bool:
+        if self._echo is None or not 0 < at - self._size <= _ECHO_BYTES:
+            return False
+        lines = tail(self._log, start=self._size, limit=_ECHO_BYTES).splitlines()
+        return all(self._echo in line for line in lines if line.strip())
 
 
 def free_bytes(folder: Path) -> int | None:

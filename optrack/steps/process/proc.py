@@ -29,13 +29,16 @@ class Row(NamedTuple):
 
 def row(pid: int) -> Row | None:
     """Return the row of `pid`, or None if there is no such process."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:  # noqa: PTH123
-            text = file.read(1024)
-    except OSError:
+    fields = _stat(pid)
+    if not fields:
         return None
-    fields = text[text.rindex(b")") + 2 :].split()
     return Row(pid, fields[0].decode(), *map(int, (fields[1], fields[2], fields[3], fields[19])))
+
+
+def cpu_ticks(pid: int) -> int | None:
+    """Return the CPU time that `pid` has used so far, in clock ticks; None if there is no such process."""
+    fields = _stat(pid)
+    return int(fields[11]) + int(fields[12]) if fields else None
 
 
 def table() -> dict[int, Row]:
@@ -69,7 +72,7 @@ def command_line(pid: int) -> str:
     except OSError:
         return "?"
     line = text.decode(errors="replace")
-    return line if len(line) <= 160 else f"{line[:157]}…"
+    return line if len(line) <= 120 else f"{line[:119]}…"
 
 
 def program(pid: int) -> str:
@@ -78,6 +81,16 @@ def program(pid: int) -> str:
         return (PROC / str(pid) / "exe").readlink().name
     except OSError:
         return ""
+
+
+def _stat(pid: int) -> list[bytes]:
+    """Return the fields of the process from its state on, numbered from 0; empty if there is none."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:  # noqa: PTH123
+            text = file.read(1024)
+    except OSError:
+        return []
+    return text[text.rindex(b")") + 2 :].split()
 
 
 def _has_threads_left(pid: int) -> bool:

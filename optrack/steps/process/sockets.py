@@ -42,6 +42,12 @@ def holders(port: int, pids: Iterable[int] | None = None) -> tuple[int, ...]:
     return tuple(pid for pid in among if inodes & _sockets_of(pid))
 
 
+def are_held_by(port: int, pids: Iterable[int]) -> bool:
+    """Whether the port is listened on, and each socket that does is held by one of the given processes."""
+    inodes = {inode for inode, at in listeners().items() if at == port}
+    return bool(inodes) and inodes <= {inode for pid in pids for inode in _sockets_of(pid)}
+
+
 def ports_of(pids: Iterable[int]) -> tuple[int, ...]:
     """Return the ports on which the given processes listen."""
     at = listeners()

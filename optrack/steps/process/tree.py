@@ -14,8 +14,8 @@ from optrack.core.frozen import Frozen
 from optrack.core.run import ProcessId
 from optrack.steps.process import logs, proc, sockets
 from optrack.steps.process.command import TREE, Command, Exit, exit_of, spawn
-from optrack.steps.process.ending import POLL_S, kill_all, send
-from optrack.steps.process.identity import identity_of
+from optrack.steps.process.ending import POLL_S, kill_all, pidfd, send
+from optrack.steps.process.identity import identity_of, is_alive
 
 SETTLE_S = 3.0
 """How long the rest of a tree may take to end once those that were asked to stop have gone."""
@@ -61,13 +61,14 @@ class Tree:
         self._on_new = on_new
         self._known: dict[int, int] = {}
         self._strangers: set[tuple[int, int]] = set()
+        self._seen: tuple[ProcessId, ...] = ()
         self._scanned = 0.0
         self._cost = 0.0
         row = proc.row(process.pid)
         assert row is not None  # it is our child and hasn't been reaped
         self.leader = identity_of(row)
         self._take(row)
-        self._handle = os.pidfd_open(process.pid)
+        self._handle = pidfd(process.pid)
         _trees.append(self)
 
     def poll(self) -> Exit | None:
@@ -77,10 +78,13 @@ class Tree:
 
     def wait(self, seconds: float) -> Exit | None:
         """Wait until the leader ends, at most so many seconds; return how it ended, or None."""
-        if self._process.returncode is None and seconds > 0:
-            poller = select.poll()
-            poller.register(self._handle, select.POLLIN)
-            poller.poll(seconds * 1000)
+        if self.poll() is None and seconds > 0:
+            if self._handle is None:
+                time.sleep(min(seconds, POLL_S))
+            else:
+                poller = select.poll()
+                poller.register(self._handle, select.POLLIN)
+                poller.poll(seconds * 1000)
         return self.poll()
 
     def knows(self, row: proc.Row) -> bool:
@@ -96,7 +100,7 @@ class Tree:
         exit_ = self.poll()
         if exit_ is None or not exit_.ok:
             return exit_
-        return None if self.track() else exit_
+        return None if any(map(is_alive, self._seen)) or self.track() else exit_
 
     def track(self) -> tuple[ProcessId, ...]:
         """Look for the tree's processes now, and return those that live."""
@@ -107,7 +111,8 @@ class Tree:
             self._take(row)
         self._scanned = time.monotonic()
         self._cost = self._scanned - begin
-        return tuple(identity_of(row) for row in members)
+        self._seen = tuple(identity_of(row) for row in members)
+        return self._seen
 
     def refresh(self) -> None:
         """Track again if that is due: seldom enough to cost less than 2% of one core."""
@@ -144,7 +149,8 @@ class Tree:
         """Forget the tree: its processes are no longer followed."""
         if self in _trees:
             _trees.remove(self)
-            os.close(self._handle)
+            if self._handle is not None:
+                os.close(self._handle)
 
     def _await(
         self, members: tuple[ProcessId, ...], grace_s: float, hurry: Callable[[], bool]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sqlalchemy import insert
+from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session
 
+from optrack.errors import UsageError
 from optrack.steps.record import claims, evidence, journal, judgements
 from optrack.steps.record.side import (
     ArtifactKept,
@@ -21,15 +23,15 @@ from optrack.steps.record.side import (
     SamplesKept,
     StageKept,
 )
-from optrack.steps.record.tables import SideLineRow
+from optrack.steps.record.tables import RunRow, SideLineRow
 
 Result = int | bool | None
 
 
 def apply(session: Session, what: Kept, *, late: bool = False) -> Result:
-    """Write one record of a run; an event and a judgement give their number, an end whether it closed the run.
+    """Write one record of a run; an event and a judgement give their number, an end whether it closed it.
 
-    `late` is for what comes from a side journal: its end corrects a run that was meanwhile closed as interrupted.
+    `late` is for what comes from a side journal: its end corrects a run that was closed as interrupted since.
     """
     match what:
         case EventKept():
@@ -67,11 +69,21 @@ def apply(session: Session, what: Kept, *, late: bool = False) -> Result:
 
 
 def apply_lines(session: Session, lines: Iterable[Line]) -> int:
-    """Write the lines of a side journal that weren't written before; returns how many there were."""
+    """Write the lines of a side journal that weren't written before; returns how many there were.
+
+    A line that the database can't take, of a run that it doesn't know, holds up no other.
+    """
     count = 0
     for line in lines:
-        if session.get(SideLineRow, line.id) is None:
+        if session.get(SideLineRow, line.id) is not None or session.get(RunRow, line.what.run) is None:
+            continue
+        with session.begin_nested() as step:
             session.execute(insert(SideLineRow).values(id=line.id, run=line.what.run))
-            apply(session, line.what, late=True)
-            count += 1
+            try:
+                apply(session, line.what, late=True)
+                session.flush()
+            except (IntegrityError, UsageError):
+                step.rollback()
+                continue
+        count += 1
     return count

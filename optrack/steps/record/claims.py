@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import insert, update
 from sqlmodel import Session, col, select
 
-from optrack.core.canonical import as_written, recipe_digest
+from optrack.core.canonical import as_written, recipe_digest, value_text
 from optrack.core.events import RunEnded
 from optrack.core.run import Failure, Outcome, ProcessId, Run, Stage
 from optrack.core.state import Transition
@@ -45,11 +45,18 @@ def item_row(session: Session, plan: str, item: str) -> ItemRow:
     raise UsageError(f"{plan} has no item {item}", hint=hint)
 
 
+def names_of(session: Session, item_key: int) -> set[str]:
+    """Return the ids that the item has and had."""
+    former = session.exec(select(FormerNameRow.id).where(col(FormerNameRow.item_key) == item_key))
+    row = session.get(ItemRow, item_key)
+    return {*former, *([row.id] if row else [])}
+
+
 def claim_item(session: Session, run: Run, from_statuses: Collection[Status]) -> bool:
     """Take the item for this run if it stands in one of `from_statuses` and no run of it is live.
 
-    The run of a baseline measured beside another takes no item: it is only inserted. Returns whether this caller
-    has it; the caller's transaction holds the write lock, so exactly one of several has.
+    The run of a baseline measured beside another takes no item: it is only inserted. Returns whether this
+    caller has it; the caller's transaction holds the write lock, so exactly one of several has.
     """
     row = item_row(session, run.plan, run.item)
     if run.beside is not None:
@@ -127,7 +134,7 @@ def move_item(
     at: datetime,
     run: str | None,
 ) -> Transition:
-    """Record the item's move to `after`; raises UsageError naming the moves that are allowed from where it is."""
+    """Record the item's move to `after`; raises UsageError naming the moves that are allowed."""
     before: Status = row.status  # type: ignore[assignment]
     if not may_move(before, after):
         allowed = ", ".join(status for status in STATUSES if may_move(before, status))
@@ -173,8 +180,8 @@ def end_run(
 ) -> bool:
     """Close the run, move its item on and say so in the journal; returns False where it was closed before.
 
-    The item moves only if it is still in progress: what somebody decided meanwhile stands. `correct` gives a run
-    that was closed as interrupted the outcome that its runner had already put down.
+    The item moves only if it is still in progress: what somebody decided meanwhile stands. `correct` gives a
+    run that was closed as interrupted the outcome that its runner had already put down.
     """
     row = run_row(session, run)
     if row.outcome is not None and not (
@@ -183,7 +190,7 @@ def end_run(
         return False
     corrected = row.outcome is not None
     row.outcome, row.stage, row.ended_at = outcome, stage, as_text(at)
-    row.failure = failure.model_dump_json() if failure else None
+    row.failure = value_text(failure) if failure else None
     row.fingerprint = failure.fingerprint if failure else None
     session.add(row)
     session.flush()
@@ -199,15 +206,15 @@ def _move_on(
 ) -> None:
     item = session.get(ItemRow, run.item_key)
     assert item is not None
-    newer = session.exec(
-        select(RunRow.id).where(
-            col(RunRow.item_key) == run.item_key,
-            col(RunRow.beside).is_(None),
-            col(RunRow.started_at) > run.started_at,
-        )
-    ).first()
-    expected = ("in_progress", "pending") if corrected else ("in_progress",)
-    if item.status in expected and item.status != after and newer is None:
+    mine = item.status == "in_progress"
+    if corrected:
+        last = session.exec(
+            select(TransitionRow.run)
+            .where(col(TransitionRow.item_key) == run.item_key)
+            .order_by(col(TransitionRow.seq).desc())
+        ).first()
+        mine = last == run.id
+    if mine and item.status != after:
         move_item(session, item, after, who=run.actor, why=why, at=at, run=run.id)
 
 

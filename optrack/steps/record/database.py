@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -40,8 +41,8 @@ class Database:
     def open(cls, path: Path, *, patience_s: float) -> Database:
         """Open the database, creating folder and schema where missing.
 
-        Raises StoreError where it can't be written, isn't a database of optrack, is newer than this version, or
-        stays locked for `patience_s`.
+        Raises StoreError where it can't be written, isn't a database of optrack, is newer than this version,
+        or stays locked for `patience_s`.
         """
         state = _openable(path)
         engine = create_engine(
@@ -66,13 +67,14 @@ class Database:
         """Do `work` in one transaction that holds the write lock from its beginning, and return its result.
 
         `durable` writes are on the disk when this returns; the others survive the death of every process,
-        but perhaps not a power cut. A locked database is waited for; raises BusyError when `patience_s` is over,
-        NoRoomError where the disk refuses, StoreError for any other failure. `work` may be called again.
+        but perhaps no power cut. A locked database is waited for; raises BusyError when `patience_s` is
+        over, NoRoomError where the disk refuses, StoreError for any other failure. `work` may be repeated.
         """
-        return _patiently(lambda: self._write_once(work, durable=durable), patience_s, path=self.path)
+        wait_s = min(BUSY_TIMEOUT_S, patience_s)
+        options = {"synchronous": "FULL" if durable else "NORMAL", "busy_ms": round(wait_s * 1000)}
+        return _patiently(lambda: self._write_once(work, options), patience_s, path=self.path)
 
-    def _write_once(self, work: Callable[[Session], T], *, durable: bool) -> T:
-        options = {"synchronous": "FULL" if durable else "NORMAL"}
+    def _write_once(self, work: Callable[[Session], T], options: Mapping[str, object]) -> T:
         with self._engine.connect().execution_options(**options) as connection, connection.begin():
             with Session(connection, expire_on_commit=False) as session:
                 result = work(session)
@@ -113,8 +115,6 @@ def _openable(path: Path) -> str:
         )
     if state == "newer":
         raise StoreError(f"{path} was written by a newer optrack", hint="upgrade optrack")
-    import os
-
     refused = path if path.exists() and not os.access(path, os.W_OK) else None
     if refused is None and not os.access(path.parent, os.W_OK):
         refused = path.parent
@@ -138,8 +138,9 @@ def _on_connect(connection: Any, _record: Any) -> None:
 
 
 def _on_begin(connection: Connection) -> None:
-    level = connection.get_execution_options().get("synchronous", "FULL")
-    connection.exec_driver_sql(f"PRAGMA synchronous={level}")
+    options = connection.get_execution_options()
+    connection.exec_driver_sql(f"PRAGMA synchronous={options.get('synchronous', 'FULL')}")
+    connection.exec_driver_sql(f"PRAGMA busy_timeout={options.get('busy_ms', round(BUSY_TIMEOUT_S * 1000))}")
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 
@@ -13,6 +14,7 @@ from optrack.core.metrics import Sample
 from optrack.core.run import ProcessId, Stage
 from optrack.core.snapshot import PARTS, Snapshot
 from optrack.steps.record.contents import put_content, stored
+from optrack.steps.record.merkle import split
 from optrack.steps.record.tables import ArtifactRow, PartRow, ProcessRow, RunNoteRow, SampleRow, StageRow
 
 
@@ -49,9 +51,10 @@ def parts_of(snapshot: Snapshot) -> dict[str, str]:
 
 
 def put_parts(session: Session, run: str, parts: Mapping[str, str]) -> None:
-    """Set parts of the run's snapshot; each text is stored once, however many runs have it."""
+    """Set parts of the run's snapshot, given as JSON; what other runs have too is stored once."""
     for part, text in parts.items():
-        session.merge(PartRow(run=run, part=part, digest=put_content(session, text)))
+        root = split(json.loads(text), lambda inner: put_content(session, inner))
+        session.merge(PartRow(run=run, part=part, digest=put_content(session, root)))
 
 
 def add_process(session: Session, run: str, process: ProcessId, role: str) -> None:
@@ -69,10 +72,10 @@ def add_process(session: Session, run: str, process: ProcessId, role: str) -> No
 
 def add_artifact(session: Session, run: str, path: str) -> None:
     """Add a file of the run; adding it again changes nothing."""
-    row = {"run": run, "path": stored(path)}
-    known = select(ArtifactRow.seq).where(ArtifactRow.run == run, ArtifactRow.path == row["path"])
+    name = stored(path)
+    known = select(ArtifactRow.seq).where(ArtifactRow.run == run, ArtifactRow.path == name)
     if session.exec(known).first() is None:
-        session.add(ArtifactRow(**row))
+        session.add(ArtifactRow(run=run, path=name))
 
 
 def add_run_note(session: Session, run: str, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 
@@ -20,7 +21,7 @@ def by_fingerprint(found: Sequence[sqlite3.Row]) -> tuple[KnownFailure, ...]:
 
 
 def _known_failure(fingerprint: str, group: Sequence[sqlite3.Row]) -> KnownFailure:
-    latest = Failure.model_validate_json(group[-1]["failure"])
+    latest = Failure.model_validate(json.loads(group[-1]["failure"]))
     return KnownFailure(
         fingerprint=fingerprint,
         kind=latest.kind,

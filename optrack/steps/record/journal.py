@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy import update
 from sqlmodel import Session, col
 
+from optrack.core.canonical import value_text
 from optrack.core.events import Event, StageStarted
 from optrack.steps.record.tables import EventRow, RunRow
 from optrack.steps.record.times import as_text
@@ -14,7 +15,7 @@ from optrack.steps.record.times import as_text
 
 def add_event(session: Session, run: str, event: Event, at: datetime) -> int:
     """Append the event and return its number; the start of a stage also shows in the run itself."""
-    row = EventRow(run=run, at=as_text(at), kind=event.kind, data=event.model_dump_json())
+    row = EventRow(run=run, at=as_text(at), kind=event.kind, data=value_text(event))
     session.add(row)
     if isinstance(event, StageStarted) and event.side == "candidate":
         session.execute(

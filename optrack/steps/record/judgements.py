@@ -7,10 +7,11 @@ from datetime import datetime
 from sqlalchemy import update
 from sqlmodel import Session, col, select
 
+from optrack.core.canonical import value_text
 from optrack.core.judgement import Judgement
 from optrack.core.state import Acceptance, Adoption, Against, Note
 from optrack.errors import UsageError
-from optrack.steps.record.claims import item_row
+from optrack.steps.record.claims import item_row, names_of, run_row
 from optrack.steps.record.contents import stored
 from optrack.steps.record.tables import AcceptanceRow, AdoptionRow, ItemRow, JudgementRow, NoteRow, PlanRow
 from optrack.steps.record.times import as_text
@@ -19,14 +20,21 @@ from optrack.steps.record.times import as_text
 def add_judgement(
     session: Session, judgement: Judgement, plan: str, item: str, at: datetime, against: Against
 ) -> int:
-    """Add the judgement, which is then the one in force, and return its number."""
+    """Add the judgement, which is then the one in force, and return its number.
+
+    It is filed under the item of the candidate's run, whatever an edited plan calls that by now. Raises
+    UsageError where `item` never was that item's name.
+    """
+    run = run_row(session, judgement.candidate)
+    if run.plan != plan or item not in names_of(session, run.item_key):
+        raise UsageError(f"{judgement.candidate} isn't a run of {item} in {plan}")
     row = JudgementRow(
-        item_key=item_row(session, plan, item).key or 0,
+        item_key=run.item_key,
         at=as_text(at),
         against=against,
         candidate=judgement.candidate,
         baseline=judgement.baseline,
-        data=judgement.model_dump_json(),
+        data=value_text(judgement),
     )
     session.add(row)
     session.flush()
@@ -61,7 +69,7 @@ def add_acceptance(
 
 
 def withdraw_acceptance(session: Session, plan: str, field: str, *, item: str | None, at: datetime) -> int:
-    """Withdraw what was accepted for `field` (and this item, or the whole plan); returns how many there were."""
+    """Withdraw what was accepted for `field` (of this item, or the plan); returns how many there were."""
     target = item_row(session, plan, item).key if item is not None else None
     statement = update(AcceptanceRow).where(
         col(AcceptanceRow.plan) == plan,

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import bindparam, insert, update
-from sqlmodel import Session, col, select
+from sqlalchemy import bindparam, insert, select, update
+from sqlmodel import Session, SQLModel
 
-from optrack.core.canonical import digest
+from optrack.core.canonical import value_text
 from optrack.core.plan import Item, Plan
 from optrack.core.state import Transition
 from optrack.core.sync import Known, Matching, Synced, match_items
+from optrack.errors import UsageError
 from optrack.steps.record.contents import put_content, stored
 from optrack.steps.record.tables import FormerNameRow, ItemRow, PlanRow, TransitionRow
 from optrack.steps.record.times import as_text
 
-
-def stamp_of(plan: Plan, digests: Mapping[str, str]) -> str:
-    """Return the digest of all that a sync reads: a plan with the same stamp needs none."""
-    return digest(plan.model_dump_json() + json.dumps(sorted(digests.items())))
+_ITEMS = SQLModel.metadata.tables["item"]
 
 
 def sync_plan(
@@ -56,37 +53,40 @@ def sync_plan(
 
 
 class _Row:
-    """What the sync must know of a stored item."""
+    """What the sync must know of a stored item; `outside` if the last text didn't have it."""
 
-    __slots__ = ("archived", "data", "id", "recipe_digest", "title")
+    __slots__ = ("data", "id", "outside", "recipe_digest", "title")
 
     def __init__(
-        self, label: str, title: str, data: str, recipe_digest: str | None, *, archived: bool
+        self, label: str, title: str, data: str, recipe_digest: str | None, *, outside: bool
     ) -> None:
         self.id = label
         self.title = title
         self.data = data
         self.recipe_digest = recipe_digest
-        self.archived = archived
+        self.outside = outside
 
 
 def _known(session: Session, plan: str) -> tuple[list[Known], dict[int, _Row]]:
-    columns = (
-        ItemRow.key,
-        ItemRow.id,
-        ItemRow.title,
-        ItemRow.parent,
-        ItemRow.rank,
-        ItemRow.archived_at,
-        ItemRow.data,
-        ItemRow.recipe_digest,
-    )
-    known, rows = [], {}
-    statement = select(*map(col, columns)).where(col(ItemRow.plan) == plan).order_by(col(ItemRow.rank))  # type: ignore[call-overload]
-    for key, label, title, parent, rank, archived_at, data, recipe in session.exec(statement):
-        archived = archived_at is not None
-        known.append(Known(key=key, id=label, title=title, parent=parent, rank=rank, archived=archived))
-        rows[key] = _Row(label, title, data, recipe, archived=archived)
+    known: list[Known] = []
+    rows: dict[int, _Row] = {}
+    statement = select(_ITEMS).where(_ITEMS.c.plan == plan).order_by(_ITEMS.c.rank)
+    for row in session.connection().execute(statement):
+        archived = row.archived_at is not None
+        known.append(
+            Known(
+                key=row.key,
+                id=row.id,
+                title=row.title,
+                parent=row.parent,
+                rank=row.rank,
+                archived=archived,
+                added=row.origin == "added",
+            )
+        )
+        rows[row.key] = _Row(
+            row.id, row.title, row.data, row.recipe_digest, outside=archived or row.origin != "plan"
+        )
     return known, rows
 
 
@@ -108,10 +108,10 @@ def _make_way(session: Session, known: Sequence[Known], matching: Matching, mome
     """Archive what is gone, and free the labels that others are about to take."""
     gone = [{"b_key": key} for key in matching.gone]
     if gone:
-        statement = update(ItemRow.__table__).where(col(ItemRow.key) == bindparam("b_key"))  # type: ignore[attr-defined]
+        statement = update(_ITEMS).where(_ITEMS.c.key == bindparam("b_key"))
         session.connection().execute(statement.values(archived_at=moment), gone)
     names = {entry.key: entry for entry in known}
-    relabelled = [(key, label) for key, label in matching.displaced]
+    relabelled = list(matching.displaced)
     renamed = {change.before_id for change in matching.renamed}
     for key in (key for key in matching.keys if key is not None):
         if names[key].id in renamed:
@@ -122,7 +122,7 @@ def _make_way(session: Session, known: Sequence[Known], matching: Matching, mome
     ]
     if former:
         session.execute(insert(FormerNameRow), former)
-        statement = update(ItemRow.__table__).where(col(ItemRow.key) == bindparam("b_key"))  # type: ignore[attr-defined]
+        statement = update(_ITEMS).where(_ITEMS.c.key == bindparam("b_key"))
         session.connection().execute(
             statement.values(id=bindparam("b_id")),
             [{"b_key": key, "b_id": label} for key, label in relabelled],
@@ -138,10 +138,10 @@ def _update(
 ) -> None:
     changed = []
     for key, item in kept:
-        data = item.model_dump_json()
+        data = value_text(item)
         recipe = digests.get(item.id, rows[key].recipe_digest)
         before = rows[key]
-        if data != before.data or recipe != before.recipe_digest or before.archived:
+        if data != before.data or recipe != before.recipe_digest or before.outside:
             changed.append(
                 {
                     "b_key": key,
@@ -155,7 +155,7 @@ def _update(
             )
     if not changed:
         return
-    statement = update(ItemRow.__table__).where(col(ItemRow.key) == bindparam("b_key"))  # type: ignore[attr-defined]
+    statement = update(_ITEMS).where(_ITEMS.c.key == bindparam("b_key"))
     session.connection().execute(
         statement.values(
             id=bindparam("b_id"),
@@ -164,14 +164,33 @@ def _update(
             parent=bindparam("b_parent"),
             data=bindparam("b_data"),
             recipe_digest=bindparam("b_recipe"),
+            origin="plan",
             archived_at=None,
         ),
         changed,
     )
 
 
+def add_item(session: Session, plan: str, item: Item, *, who: str, at: datetime) -> None:
+    """Insert an item that the plan's text doesn't have; raises UsageError where its id is taken."""
+    if session.get(PlanRow, plan) is None:
+        raise UsageError(f"the database knows no plan called {plan}")
+    taken = select(_ITEMS.c.title).where(_ITEMS.c.plan == plan, _ITEMS.c.id == item.id)
+    title = session.connection().execute(taken).scalar()
+    if title is not None:
+        raise UsageError(f"{plan} has an item {item.id} already: {title}", hint="give it another id")
+    _add(session, plan, [item], {}, who=who, at=at, origin="added")
+
+
 def _add(
-    session: Session, plan: str, fresh: Sequence[Item], digests: Mapping[str, str], *, who: str, at: datetime
+    session: Session,
+    plan: str,
+    fresh: Sequence[Item],
+    digests: Mapping[str, str],
+    *,
+    who: str,
+    at: datetime,
+    origin: str = "plan",
 ) -> tuple[Transition, ...]:
     """Insert new items; a status that the plan gives one (a checked box) is taken over this once."""
     moment = as_text(at)
@@ -183,8 +202,9 @@ def _add(
             rank=item.rank,
             parent=item.parent,
             status=item.status,
-            data=item.model_dump_json(),
+            data=value_text(item),
             recipe_digest=digests.get(item.id),
+            origin=origin,
             added_at=moment,
         )
         for item in fresh

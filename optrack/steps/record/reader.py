@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from optrack.core.events import Entry
+from optrack.core.plan import Plan
 from optrack.core.run import ProcessId, Run
 from optrack.core.state import (
     Acceptance,
@@ -23,16 +24,17 @@ from optrack.core.state import (
     PlanState,
     Transition,
 )
+from optrack.core.sync import stamp_of
 from optrack.errors import StoreError, UsageError
 from optrack.steps.record import failures, rows
 from optrack.steps.record.schema import connect_to_read, database_path, read_error, standing
 
-_HINTS = {
-    "missing": "`optrack next` creates it",
-    "empty": "`optrack next` fills it",
-    "older": "any command that writes brings it up to date",
-    "newer": "upgrade optrack",
-    "foreign": "point OPTRACK_DB to a file of its own",
+_NOT_READABLE = {
+    "missing": ("doesn't exist", "`optrack next` creates it"),
+    "empty": ("is empty", "`optrack next` fills it"),
+    "older": ("was written by an older optrack", "any command that writes brings it up to date"),
+    "newer": ("was written by a newer optrack", "upgrade optrack"),
+    "foreign": ("is a database of something else", "point OPTRACK_DB to a file of its own"),
 }
 
 
@@ -58,13 +60,8 @@ class Reader:
         path = database_path(url)
         state = standing(path)
         if state != "current":
-            words = {
-                "missing": "doesn't exist",
-                "empty": "is empty",
-                "foreign": "isn't a database of optrack",
-            }
-            was = words.get(state, f"has the schema of {'an' if state == 'older' else 'a'} {state} optrack")
-            raise StoreError(f"{path} {was}", hint=_HINTS[state])
+            what, hint = _NOT_READABLE[state]
+            raise StoreError(f"{path} {what}", hint=hint)
         return cls(path, connect_to_read(path))
 
     def close(self) -> None:
@@ -78,7 +75,7 @@ class Reader:
         self.close()
 
     def version(self) -> int:
-        """Return a number that changes when anybody else has written since the last call; it costs microseconds."""
+        """Return a number that changes once anybody has written since the last call; costs microseconds."""
         with self._reading() as connection:
             return int(connection.execute("PRAGMA data_version").fetchone()[0])
 
@@ -91,6 +88,10 @@ class Reader:
         found = self._all("SELECT data FROM content WHERE digest = ?", digest)
         return str(found[0]["data"]) if found else None
 
+    def in_sync(self, plan: Plan, digests: Mapping[str, str] | None = None) -> bool:
+        """Whether syncing this plan (and the digests of its resolved recipes) would change nothing."""
+        return self.stamp(plan.name) == stamp_of(plan, digests or {})
+
     def stamp(self, plan: str) -> str | None:
         """Return the digest of what the last sync of the plan read; None if it was never synced."""
         found = self._all("SELECT stamp FROM plan WHERE name = ?", plan)
@@ -102,13 +103,18 @@ class Reader:
             notes: dict[int, tuple[Note, ...]] = {}
             for row in connection.execute("SELECT * FROM note_record WHERE plan = ? ORDER BY seq", (plan,)):
                 notes[row["item_key"]] = (*notes.get(row["item_key"], ()), rows.note(row))
-            query = "SELECT * FROM item_state WHERE plan = ? ORDER BY archived, rank, key"
+            query = "SELECT * FROM item_state WHERE plan = ? ORDER BY archived, added, rank, key"
             return rows.item_states(connection.execute(query, (plan,)).fetchall(), notes)
+
+    def stale(self, plan: str) -> tuple[str, ...]:
+        """Return the ids of the items whose judgement rests on a recipe edited since, in plan order."""
+        query = "SELECT id FROM item_state WHERE plan = ? AND stale = 1 ORDER BY rank"
+        return tuple(row["id"] for row in self._all(query, plan))
 
     def runs(
         self, plan: str | None = None, item: str | None = None, limit: int | None = None
     ) -> tuple[Run, ...]:
-        """Return runs, newest first, without what belongs to a single one: samples, snapshot, stages, artifacts."""
+        """Return runs, newest first, without their samples, snapshot, stages, artifacts and notes."""
         where, values = _where({"plan": plan, "item": item})
         return self._runs(f"{where} ORDER BY id DESC LIMIT ?", *values, -1 if limit is None else limit)
 
@@ -175,8 +181,7 @@ class Reader:
 
     def _recipe(self, connection: sqlite3.Connection, digest: str) -> Mapping[str, Any]:
         if digest not in self._recipes:
-            row = connection.execute("SELECT data FROM content WHERE digest = ?", (digest,)).fetchone()
-            self._recipes[digest] = json.loads(row["data"])
+            self._recipes[digest] = json.loads(_content(connection, digest))
         return self._recipes[digest]
 
     def _all(self, query: str, *values: object) -> list[sqlite3.Row]:
@@ -219,6 +224,11 @@ def _run_named(connection: sqlite3.Connection, name: str) -> str:
     )
 
 
+def _content(connection: sqlite3.Connection, digest: str) -> str:
+    row = connection.execute("SELECT data FROM content WHERE digest = ?", (digest,)).fetchone()
+    return str(row["data"])
+
+
 def _whole(connection: sqlite3.Connection, run: str) -> dict[str, Any]:
     def column(query: str) -> Sequence[sqlite3.Row]:
         return connection.execute(query, (run,)).fetchall()
@@ -230,7 +240,7 @@ def _whole(connection: sqlite3.Connection, run: str) -> dict[str, Any]:
     return {
         "stages": {row["stage"]: row["s"] for row in stages},
         "samples": tuple(map(rows.sample, column("SELECT * FROM sample WHERE run = ? ORDER BY seq"))),
-        "snapshot": rows.snapshot(parts),
+        "snapshot": rows.snapshot(parts, lambda digest: _content(connection, digest)),
         "artifacts": tuple(r["path"] for r in column("SELECT path FROM artifact WHERE run = ? ORDER BY seq")),
         "notes": tuple(r["text"] for r in column("SELECT text FROM run_note WHERE run = ? ORDER BY seq")),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -16,6 +16,7 @@ from optrack.core.plan import Item
 from optrack.core.run import Failure, ProcessId, Run
 from optrack.core.snapshot import Snapshot
 from optrack.core.state import Acceptance, Adoption, ItemState, Judged, Note, PlanState, Transition
+from optrack.steps.record.merkle import join
 from optrack.steps.record.times import from_text
 
 _ITEMS: TypeAdapter[list[Item]] = TypeAdapter(list[Item])
@@ -28,14 +29,24 @@ def plan_state(row: sqlite3.Row) -> PlanState:
 
 def item_states(found: Sequence[sqlite3.Row], notes: Mapping[int, tuple[Note, ...]]) -> tuple[ItemState, ...]:
     """Return rows of `item_state` as values; `notes` are those of each item by its key."""
-    items = _ITEMS.validate_json("[" + ",".join(row["data"] for row in found) + "]")
-    return tuple(_item_state(row, item, notes) for row, item in zip(found, items, strict=True))
+    items = _ITEMS.validate_python(json.loads("[" + ",".join(row["data"] for row in found) + "]"))
+    return tuple(
+        _item_state(row, _as_it_stands(row, item, position), notes)
+        for position, (row, item) in enumerate(zip(found, items, strict=True))
+    )
+
+
+def _as_it_stands(row: sqlite3.Row, item: Item, position: int) -> Item:
+    """Return the item with the id and rank it has now, where its text isn't the plan's."""
+    if row["archived"] or row["added"]:
+        return item.model_copy(update={"id": row["id"], "rank": position})
+    return item
 
 
 def _item_state(row: sqlite3.Row, item: Item, notes: Mapping[int, tuple[Note, ...]]) -> ItemState:
     judgement = row["judgement"]
     return ItemState(
-        item=item if item.id == row["id"] else item.model_copy(update={"id": row["id"]}),
+        item=item,
         status=row["status"],
         archived=bool(row["archived"]),
         stale=bool(row["stale"]),
@@ -43,7 +54,7 @@ def _item_state(row: sqlite3.Row, item: Item, notes: Mapping[int, tuple[Note, ..
         runs=row["runs"],
         last_run=row["last_run"],
         last_outcome=row["last_outcome"],
-        judgement=Judgement.model_validate_json(judgement) if judgement else None,
+        judgement=Judgement.model_validate(json.loads(judgement)) if judgement else None,
         notes=notes.get(row["key"], ()),
     )
 
@@ -64,7 +75,7 @@ def run(row: sqlite3.Row, recipe: Mapping[str, Any], **whole: Any) -> Run:
         ended_at=from_text(row["ended_at"]) if row["ended_at"] else None,
         outcome=row["outcome"],
         stage=row["stage"],
-        failure=Failure.model_validate_json(row["failure"]) if row["failure"] else None,
+        failure=Failure.model_validate(json.loads(row["failure"])) if row["failure"] else None,
         role=row["role"],
         beside=row["beside"],
         actor=row["actor"],
@@ -95,15 +106,21 @@ def sample(row: sqlite3.Row) -> Sample:
     )
 
 
-def snapshot(parts: Sequence[sqlite3.Row]) -> Snapshot | None:
-    """Return the stored parts (`part`, `data`) as a snapshot; None where nothing was captured."""
-    return Snapshot(**{row["part"]: json.loads(row["data"]) for row in parts}) if parts else None
+def snapshot(parts: Sequence[sqlite3.Row], content: Callable[[str], str]) -> Snapshot | None:
+    """Return the stored parts (`part`, `data`) as a snapshot; None where nothing was captured.
+
+    `content` returns a stored text by its digest.
+    """
+    return Snapshot(**{row["part"]: join(row["data"], content) for row in parts}) if parts else None
 
 
 def entry(row: sqlite3.Row) -> Entry:
     """Return a row of `event` as a value."""
     return Entry(
-        seq=row["seq"], run=row["run"], at=from_text(row["at"]), event=EVENT.validate_json(row["data"])
+        seq=row["seq"],
+        run=row["run"],
+        at=from_text(row["at"]),
+        event=EVENT.validate_python(json.loads(row["data"])),
     )
 
 
@@ -120,7 +137,7 @@ def judged(row: sqlite3.Row) -> Judged:
         item=row["item"],
         at=from_text(row["at"]),
         against=row["against"],
-        judgement=Judgement.model_validate_json(row["data"]),
+        judgement=Judgement.model_validate(json.loads(row["data"])),
     )
 
 

@@ -113,7 +113,8 @@ def read_error(path: Path, error: Exception) -> StoreError:
             f"{path} is damaged: {error}", hint=f"sqlite3 {path} .recover saves what can be read"
         )
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return StoreError(f"{path} is locked by another program", hint="close what holds it, then try again")
+        hint = "close what holds it, then try again"
+        return StoreError(f"{path} is locked by another program", hint=hint)
     if path.is_dir():
         return StoreError(f"{path} is a folder, not a database", hint="OPTRACK_DB takes the path of a file")
     if not path.exists():

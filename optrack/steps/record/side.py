@@ -1,4 +1,4 @@
-"""The side journal of a run: what couldn't be written to the database now, as JSON lines beside the run's logs."""
+"""The side journal of a run: what the database couldn't take now, as JSON lines beside the run's logs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 
+from optrack.core.canonical import value_text
 from optrack.core.events import Event
 from optrack.core.frozen import Frozen
 from optrack.core.judgement import Judgement
@@ -133,11 +134,11 @@ def keep(run_dir: Path, what: Kept) -> None:
     """Append to the run's side journal and have it on the disk when this returns. Raises OSError."""
     run_dir.mkdir(parents=True, exist_ok=True)
     line = Line(id=uuid.uuid4().hex, what=what)
-    text = f"{json.dumps(line.model_dump(mode='json'), separators=(',', ':'))}\n"
+    torn = _torn(run_dir / SIDE_NAME)
+    text = f"{chr(10) if torn else ''}{value_text(line)}\n"
     descriptor = os.open(run_dir / SIDE_NAME, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
-        os.write(descriptor, b"\n" if _torn(run_dir / SIDE_NAME) else b"")
-        view = memoryview(text.encode("utf-8"))
+        view = memoryview(text.encode("ascii"))
         while view:
             view = view[os.write(descriptor, view) :]
         os.fsync(descriptor)
@@ -147,6 +148,8 @@ def keep(run_dir: Path, what: Kept) -> None:
 
 def _torn(path: Path) -> bool:
     """Whether the file ends within a line, as a writer that was killed leaves it."""
+    if not path.exists():
+        return False
     with path.open("rb") as file:
         if file.seek(0, os.SEEK_END) == 0:
             return False

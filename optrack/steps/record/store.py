@@ -12,12 +12,12 @@ from sqlmodel import Session
 from optrack.core.events import Event
 from optrack.core.judgement import Judgement
 from optrack.core.metrics import Sample
-from optrack.core.plan import Plan
+from optrack.core.plan import Item, Plan
 from optrack.core.run import Failure, Outcome, ProcessId, Run, Stage
 from optrack.core.snapshot import Snapshot
 from optrack.core.state import Acceptance, Adoption, Against, ItemState, Note, Transition
 from optrack.core.status import Status
-from optrack.core.sync import Synced
+from optrack.core.sync import Synced, stamp_of
 from optrack.errors import StoreError
 from optrack.steps.record import applying, claims, evidence, judgements, plans, side
 from optrack.steps.record.database import BusyError, Database, NoRoomError, write_error
@@ -28,6 +28,8 @@ T = TypeVar("T")
 
 _PATIENCE_S = 60.0
 _PATIENCE_OF_A_RUN_S = 15.0
+_PATIENCE_WITH_A_SIDE_JOURNAL_S = 0.1
+_PENDING: tuple[Status, ...] = ("pending",)
 
 
 class Store:
@@ -49,9 +51,9 @@ class Store:
     def open(cls, url: str | Path, *, runs_dir: Path | None = None, patience_s: float = _PATIENCE_S) -> Store:
         """Open the database that a path or SQLAlchemy URL names, creating folder and schema where missing.
 
-        `runs_dir` holds the folders of the runs; without it, it is `runs` beside the database. Raises StoreError,
-        with a hint, for a read-only place, a file that is no database or not optrack's, a newer schema, a lock
-        that outlasts `patience_s`.
+        `runs_dir` holds the folders of the runs; without it, it is `runs` beside the database. Raises
+        StoreError, with a hint, for a read-only place, a file that is no database or not optrack's, a newer
+        schema, a lock that outlasts `patience_s`.
         """
         path = database_path(url)
         database = Database.open(path, patience_s=patience_s)
@@ -75,19 +77,23 @@ class Store:
         Raises PlanError for ids that are used twice.
         """
         recipes = digests or {}
-        stamp = plans.stamp_of(plan, recipes)
+        stamp = stamp_of(plan, recipes)
         if self.reader.stamp(plan.name) == stamp:
             return Synced(plan=plan.name)
-        stale = {state.item.id for state in self.items(plan.name) if state.stale}
+        before = set(self.reader.stale(plan.name))
         synced = self._write(lambda s: plans.sync_plan(s, plan, recipes, stamp, who=who, at=at))
-        now = [state.item.id for state in self.items(plan.name) if state.stale]
-        return synced.model_copy(update={"stale": tuple(item for item in now if item not in stale)})
+        after = self.reader.stale(plan.name)
+        return synced.model_copy(update={"stale": tuple(item for item in after if item not in before)})
+
+    def add_item(self, plan: str, item: Item, *, who: str, at: datetime) -> None:
+        """Add an item that the plan's text doesn't have; it stays after the others until the text has it."""
+        self._write(lambda s: plans.add_item(s, plan, item, who=who, at=at))
 
     def items(self, plan: str) -> tuple[ItemState, ...]:
         """Return where the items of the plan stand, in plan order, archived ones last."""
         return self.reader.items(plan)
 
-    def claim(self, run: Run, *, from_statuses: Collection[Status] = ("pending",)) -> bool:
+    def claim(self, run: Run, *, from_statuses: Collection[Status] = _PENDING) -> bool:
         """Take the run's item and insert the run, in one step that exactly one of several callers wins.
 
         It fails (False) where the item stands elsewhere than `from_statuses` or has a live run. A run that is
@@ -215,11 +221,11 @@ class Store:
         return self._write(lambda s: judgements.add_note(s, plan, item, text, who=who, at=at))
 
     def open_runs(self) -> tuple[Run, ...]:
-        """Return the runs without an outcome, oldest first, with their runners: to be checked for dead ones."""
+        """Return the runs without an outcome, oldest first: to be checked for dead runners."""
         return self.reader.open_runs()
 
     def import_side(self, run_dir: Path) -> int:
-        """Take in what the run of this folder put in its side journal, each line once; returns how many lines."""
+        """Take in what the run put in its folder's side journal, each line once; returns how many lines."""
         lines = list(side.kept_lines(run_dir))
         if not lines:
             return 0
@@ -232,13 +238,17 @@ class Store:
             raise write_error(self._database.path, error) from error
 
     def _keep(self, what: side.Kept, *, durable: bool = False) -> applying.Result:
-        """Write a record of a run to the database, or to the run's side journal where the database refuses."""
+        """Write a record of a run to the database, or to its side journal where the database refuses."""
         run_dir = self._runs_dir / what.run
         patience_s = min(self._patience_s, _PATIENCE_OF_A_RUN_S)
         try:
             if what.run in self._sided:
                 lines = list(side.kept_lines(run_dir))
-                self._database.write(lambda s: applying.apply_lines(s, lines), durable=True, patience_s=0.0)
+                self._database.write(
+                    lambda s: applying.apply_lines(s, lines),
+                    durable=True,
+                    patience_s=_PATIENCE_WITH_A_SIDE_JOURNAL_S,
+                )
                 self._sided.discard(what.run)
             return self._database.write(
                 lambda s: applying.apply(s, what), durable=durable, patience_s=patience_s

@@ -9,6 +9,9 @@ from __future__ import annotations
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
+_OPEN = text("outcome IS NULL")
+_ALONE_AND_OPEN = text("outcome IS NULL AND beside IS NULL")
+
 
 class ContentRow(SQLModel, table=True):
     """A text under the SHA-256 of its bytes."""
@@ -19,7 +22,7 @@ class ContentRow(SQLModel, table=True):
 
 
 class PlanRow(SQLModel, table=True):
-    """A plan by its name; `stamp` is the digest of all that the last sync read, `digest` of the text alone."""
+    """A plan by its name; `stamp` is the digest of all that the last sync read, `digest` the text's alone."""
 
     __tablename__ = "plan"
     name: str = Field(primary_key=True)
@@ -31,7 +34,10 @@ class PlanRow(SQLModel, table=True):
 
 
 class ItemRow(SQLModel, table=True):
-    """An item as the plan last had it (`data`, JSON), and where it stands."""
+    """An item as the plan last had it (`data`, JSON), and where it stands.
+
+    `origin` is `added` for one that was given to the database alone, and `plan` once the text has it too.
+    """
 
     __tablename__ = "item"
     __table_args__ = (UniqueConstraint("plan", "id"),)
@@ -44,6 +50,7 @@ class ItemRow(SQLModel, table=True):
     status: str
     data: str
     recipe_digest: str | None = None
+    origin: str = "plan"
     added_at: str
     archived_at: str | None = None
 
@@ -71,8 +78,8 @@ class RunRow(SQLModel, table=True):
             "ux_run_live",
             "item_key",
             unique=True,
-            sqlite_where=text("outcome IS NULL AND beside IS NULL"),
-            postgresql_where=text("outcome IS NULL AND beside IS NULL"),
+            sqlite_where=_ALONE_AND_OPEN,
+            postgresql_where=_ALONE_AND_OPEN,
         ),
         Index(
             "ix_run_open",
@@ -117,7 +124,7 @@ class TransitionRow(SQLModel, table=True):
 
 
 class SampleRow(SQLModel, table=True):
-    """One measured value; what isn't a finite number is in `special` (`nan`, `inf`, `-inf`), never in `value`."""
+    """One measured value; what isn't finite is in `special` (`nan`, `inf`, `-inf`), never in `value`."""
 
     __tablename__ = "sample"
     __table_args__ = (CheckConstraint("(value IS NULL) <> (special IS NULL)", name="value_or_special"),)

@@ -1,1 +1,1 @@
-"""How the schema came about, one Alembic migration a step; databases are brought up to date when opened to write."""
+"""How the schema came about, one Alembic migration a step; opening a database to write applies them."""

@@ -38,12 +38,15 @@ VIEWS: tuple[str, ...] = (
     LEFT JOIN run b ON b.id = j.baseline
     LEFT JOIN item bi ON bi.key = b.item_key
     WHERE j.against = 'baseline'
-      AND j.seq = (SELECT max(n.seq) FROM judgement n WHERE n.item_key = j.item_key AND n.against = 'baseline')
+      AND j.seq = (
+          SELECT max(n.seq) FROM judgement n WHERE n.item_key = j.item_key AND n.against = 'baseline'
+      )
     """,
     """
     CREATE VIEW item_state AS
     SELECT i.key, i.plan, i.id, i.rank, i.status, i.data, i.recipe_digest,
            CASE WHEN i.archived_at IS NULL THEN 0 ELSE 1 END AS archived,
+           CASE WHEN i.origin = 'added' THEN 1 ELSE 0 END AS added,
            (SELECT count(*) FROM run r WHERE r.item_key = i.key) AS runs,
            last.id AS last_run, last.outcome AS last_outcome,
            j.data AS judgement,

@@ -23,6 +23,10 @@ def _integer(name: str, *, nullable: bool = False) -> sa.Column[Any]:
     return sa.Column(name, sa.Integer(), nullable=nullable)
 
 
+_OPEN = sa.text("outcome IS NULL")
+_ALONE_AND_OPEN = sa.text("outcome IS NULL AND beside IS NULL")
+
+
 def upgrade() -> None:
     """Create everything."""
     op.create_table("content", _text("digest"), _text("data"), sa.PrimaryKeyConstraint("digest"))
@@ -48,6 +52,7 @@ def upgrade() -> None:
         _text("status"),
         _text("data"),
         _text("recipe_digest", nullable=True),
+        _text("origin"),
         _text("added_at"),
         _text("archived_at", nullable=True),
         sa.ForeignKeyConstraint(["plan"], ["plan.name"]),
