@@ -32,6 +32,7 @@ def _row(document: Any) -> bool:
         and "output_throughput" in document
         and "completed" in document
         and ("backend" in document or "dataset_name" in document)
+        and "model_id" not in document  # vLLM's
     )
 
 
