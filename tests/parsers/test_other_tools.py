@@ -199,6 +199,19 @@ def test_a_command_that_failed_or_took_no_time_is_no_measurement(result: dict[st
 def test_hyperfines_printed_times_are_converted_to_seconds() -> None:
     text = "Benchmark 1: sleep 0.25\n  Time (mean ± σ):     250.5 ms ±   1.5 ms    [User: 1.0 ms, System: 1.0 ms]\n"
     assert parse_output("auto", text.encode()).value("mean_s") == pytest.approx(0.2505)
+    table = b"command,mean,stddev,median,user,system,min,max\nsleep 1,1.25,0.1,1.2,0,0,1,2\n"
+    assert parse_output("auto", table).value("mean_s") == 1.25
+
+
+def test_json_of_no_known_tool_is_read_if_it_names_metrics_at_its_top() -> None:
+    parsed = _json({"output_throughput": 12.5, "mean_itl_ms": 3.0, "note": "x", "ok": True})
+    assert (parsed.tool, parsed.value("mean_itl_ms")) == ("json", 3.0)
+    nested = _json({"model": "m", "runs": [{"decode_tps": 17.5, "mean_itl_ms": 3.0}]})
+    assert nested.invalid is not None and "name a `parser`" in nested.invalid
+    assert (
+        _json([{"error": "All requests failed"}]).invalid
+        == "the output reports an error: All requests failed"
+    )
 
 
 def test_pytest_benchmark_is_read_from_json_and_from_its_table() -> None:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from optrack.core.parsers import parse_output
+from optrack.core.parsers.vllm_sweep import read_sweep
 from tests.parsers.samples import serving_table
 
 
@@ -103,3 +104,43 @@ def test_latencies_in_seconds_are_given_in_seconds_and_in_milliseconds() -> None
     units = {r.metric.name: (r.metric.unit, r.metric.better) for r in parsed.readings}
     assert units["median_ttft"] == ("s", "lower")
     assert units["median_ttft_ms"] == ("ms", "lower")
+
+
+def test_a_sweeps_folder_gives_the_runs_of_each_combination_in_order() -> None:
+    files = {
+        "SERVE--max_num_seqs=32/run=10.json": _result(output_throughput=3.0),
+        "SERVE--max_num_seqs=32/run=2.json": _result(output_throughput=2.0),
+        "SERVE--max_num_seqs=32/summary.json": b"[]",
+        "SERVE--max_num_seqs=32/warmup.json": _result(output_throughput=1.0),
+        "SERVE--max_num_seqs=64/summary.json": b"["
+        + _result(output_throughput=4.0)
+        + b","
+        + _result(failed=2)
+        + b"]",
+        "summary.csv": b"",
+    }
+    first, second = read_sweep(files)
+    assert first.name == "SERVE--max_num_seqs=32"
+    assert [run.value("output_throughput") for run in first.runs] == [2.0, 3.0]
+    assert [run.value("output_throughput") for run in second.runs] == [4.0, 640.0]
+    assert [run.invalid for run in second.runs] == [None, "2 of 52 requests failed"]
+
+
+def test_a_sweeps_table_is_read_row_by_row() -> None:
+    text = ",run_number,completed,num_prompts,output_throughput\n0,0,5,5,90.5\n1,1,4,5,95.5\n"
+    parsed = parse_output("auto", text.encode())
+    assert (parsed.tool, parsed.value("output_throughput"), len(parsed.earlier)) == (
+        "vllm.bench_sweep",
+        95.5,
+        1,
+    )
+    assert parsed.invalid == "4 of 5 requests were completed"
+
+
+def test_speculation_in_the_table_has_the_names_of_the_saved_result() -> None:
+    text = serving_table(
+        "Successful requests: 5", "Acceptance rate (%): 45.5", "Acceptance length: 2.5", backend=None
+    )
+    parsed = parse_output("auto", text.encode())
+    assert parsed.value("spec_decode_acceptance_length") == 2.5
+    assert parsed.value("spec_decode_acceptance_rate") == 45.5
