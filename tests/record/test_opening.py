@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from contextlib import closing
 from pathlib import Path
 
@@ -128,7 +129,14 @@ def test_a_damaged_database_is_said_to_be(database: Path) -> None:
         store.items("fast")
 
 
-needs_permissions = pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def permissions_are_ignored() -> bool:
+    """Whether this user may write everywhere, as root may."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o555)
+        return os.access(folder, os.W_OK)
+
+
+needs_permissions = pytest.mark.skipif(permissions_are_ignored(), reason="this user may write anywhere")
 
 
 @needs_permissions
@@ -170,3 +178,19 @@ def test_opening_an_up_to_date_database_needs_no_alembic(database: Path) -> None
     Store.open(database).close()
     code = "import sys; from optrack.steps.record.store import Store; Store.open(sys.argv[1]).close()"
     assert modules_after(code, database) == {"sqlalchemy", "sqlmodel"}
+
+
+@needs_permissions
+def test_a_database_in_a_folder_that_nobody_may_write_can_still_be_read(database: Path) -> None:
+    with Store.open(database) as store:
+        store.sync(a_plan(an_item("1A")), who="ann", at=NOON)
+    for leftover in (f"{database}-wal", f"{database}-shm"):
+        Path(leftover).unlink(missing_ok=True)
+    database.chmod(0o444)
+    database.parent.chmod(0o555)
+    try:
+        with Reader.open(database) as reader:
+            assert len(reader.items("fast")) == 1
+        assert "read-only" in refusal(database).message
+    finally:
+        database.parent.chmod(0o755)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 import time
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,7 @@ from optrack.core.run import Failure
 from optrack.errors import UsageError
 from optrack.steps.record.reader import Reader
 from optrack.steps.record.store import Store
-from tests.record.making import NOON, a_judgement, a_plan, a_run, a_sample, an_item, later
+from tests.record.making import NOON, a_plan, a_run, a_sample, an_item, fill, later
 
 
 def test_a_reader_returns_the_values_that_were_stored(synced: Store, database: Path) -> None:
@@ -110,31 +108,7 @@ def test_a_reader_serves_several_threads(synced: Store) -> None:
     assert len(synced.items("fast")[1].notes) == 120
 
 
-def fill(database: Path, runs: int) -> None:
-    """Put many runs of 1A into the database, each judged."""
-    names = [f"20261129T{number:06}-aaaa-1A" for number in range(runs)]
-    with closing(sqlite3.connect(database)) as connection, connection:
-        key, recipe = connection.execute(
-            "SELECT key, (SELECT digest FROM content LIMIT 1) FROM item WHERE id = '1A'"
-        ).fetchone()
-        columns = "id, plan, item_key, host, started_at, stage, role, actor, recipe, recipe_digest, outcome"
-        values = "?, 'fast', ?, 'h', ?, 'teardown', 'candidate', 'ann', ?, 'd', 'succeeded'"
-        connection.executemany(
-            f"INSERT INTO run ({columns}) VALUES ({values})",
-            [(name, key, "2026-11-29T12:00:00.000000Z", recipe) for name in names],
-        )
-        judged = [(key, name, a_judgement(name).model_dump_json()) for name in names]
-        connection.executemany(
-            "INSERT INTO judgement (item_key, at, against, candidate, data) "
-            "VALUES (?, '2026-11-29T12:00:00.000000Z', 'baseline', ?, ?)",
-            judged,
-        )
-
-
 def test_a_hundred_thousand_runs_are_listed_while_you_look(synced: Store, database: Path) -> None:
-    recipe = '{"env":{}}'
-    with closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute("UPDATE content SET data = ?", (recipe,))
     fill(database, 100_000)
     with Reader.open(database) as reader:
         began = time.perf_counter()
