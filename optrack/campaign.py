@@ -14,7 +14,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from optrack.core.canonical import recipe_digest
 from optrack.core.choose import Choice, choose, improved_ids
 from optrack.core.events import Entry, RunEnded
 from optrack.core.judgement import Judgement
@@ -77,7 +76,7 @@ class Campaign:
     def sync(self) -> None:
         """Take the plan's present text over into the database, unless it is there already."""
         resolved = {item.id: self.resolved_or_none(item) for item in self.plan.items}
-        digests = {item: recipe_digest(found.data) for item, found in resolved.items() if found}
+        digests = {item: found.digest for item, found in resolved.items() if found}
         if self.reader.stamp(self.plan.name) != stamp_of(self.plan, digests):
             self.store.sync(self.plan, who=self.settings.actor, at=now(), digests=digests)
 
@@ -115,7 +114,12 @@ class Campaign:
 
     def resolved(self, item: Item) -> Resolved:
         """Return the item's resolved recipe; raises PlanError where it can't be resolved."""
-        return resolve(self.plan, item, self.improved())
+        return resolve(self.plan, item, self.improved(), adopted=self.adopted())
+
+    def adopted(self) -> tuple[Item, ...]:
+        """Return the items whose treatments were made part of the base, in the order of their adoption."""
+        found = (self.plan.item(adoption.item) for adoption in self.reader.adoptions(self.plan.name))
+        return tuple(item for item in found if item is not None)
 
     def resolved_or_none(self, item: Item) -> Resolved | None:
         """Return the item's resolved recipe, or None where it has none or it can't be resolved yet."""
@@ -130,8 +134,11 @@ class Campaign:
 
     # -- runs --------------------------------------------------------------------------------------------
 
-    def session(self, item_id: str) -> Session:
-        """Return the session that running this item means: beside the baseline, unless it is the baseline."""
+    def session(self, item_id: str, *, sequential: bool = False) -> Session:
+        """Return the session that running this item means: beside the baseline, unless it is the baseline.
+
+        `sequential` is what the recipe's silence on `stop` means.
+        """
         from optrack.session import prepare
 
         self.sync()
@@ -140,9 +147,19 @@ class Campaign:
         base = self.plan.item(self.plan.baseline)
         alone = base is None or base.id == item.id or resolved.recipe.order == "block"
         beside = None if alone or base is None else (base, self.resolved(base))
-        return prepare(self.settings, self.plan, (item, resolved), beside, now())
+        stop = resolved.data.get("stop", "sequential" if sequential else "fixed")
+        return prepare(
+            self.settings, self.plan, (item, resolved), beside, now(), sequential=stop == "sequential"
+        )
 
-    def start_next(self, *, by: str = "rank", wait: bool = False, without: Collection[str] = ()) -> str:
+    def start_next(
+        self,
+        *,
+        by: str = "rank",
+        wait: bool = False,
+        without: Collection[str] = (),
+        sequential: bool = False,
+    ) -> str:
         """Start the runner on the next item and return the run's id.
 
         An item that somebody else takes in the same moment is passed over. Raises NothingToRunError with
@@ -153,7 +170,7 @@ class Campaign:
             choice = self.choice(by=by, without=taken)
             if choice.item is None:
                 raise NothingToRunError(choice.summary, hint="`optrack next --explain` says more")
-            run = self._spawn(choice.item, wait=wait, again=False)
+            run = self._spawn(choice.item, wait=wait, again=False, sequential=sequential)
             if run is not None:
                 return run
             taken.add(choice.item)
@@ -163,15 +180,16 @@ class Campaign:
         item = self.item(item_id)
         self.resolved(item)
         self.sync()
-        run = self._spawn(item.id, wait=wait, again=True)
+        run = self._spawn(item.id, wait=wait, again=True, sequential=False)
         if run is None:
             raise UsageError(
                 f"item {item.id} is being run already", hint="`optrack attach` follows the run that has it"
             )
         return run
 
-    def _spawn(self, item_id: str, *, wait: bool, again: bool) -> str | None:
-        return spawn_runner(self.settings, Path(self.plan.path), item_id, wait=wait, again=again)
+    def _spawn(self, item_id: str, *, wait: bool, again: bool, sequential: bool) -> str | None:
+        plan = Path(self.plan.path)
+        return spawn_runner(self.settings, plan, item_id, wait=wait, again=again, sequential=sequential)
 
     def follow(self, run_id: str, after: int = 0) -> Iterator[Entry | None]:
         """Yield the run's journal from `after` until it has ended; None whenever nothing new has come.

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 
 from optrack.errors import HostUnfitError, InterruptedRunError
-from optrack.session import Session
+from optrack.session import Session, Side
 from optrack.steps.hostlock import HostLock, lock_host
-from optrack.steps.preflight import check_host
+from optrack.steps.preflight import check_host, unfit
 
 _LOOK_EVERY_S = 1.0
 
@@ -23,7 +23,7 @@ def take_host(session: Session, *, wait: bool, should_stop: Callable[[], bool]) 
         try:
             lock = lock_host(session.candidate.run.id, project=session.settings.project)
             try:
-                _require_fit(session)
+                _require_fit(session, lock)
             except HostUnfitError:
                 lock.release()
                 raise
@@ -36,13 +36,23 @@ def take_host(session: Session, *, wait: bool, should_stop: Callable[[], bool]) 
         time.sleep(_LOOK_EVERY_S)
 
 
-def _require_fit(session: Session) -> None:
+def _require_fit(session: Session, lock: HostLock) -> None:
     folder = session.settings.state
     folder.mkdir(parents=True, exist_ok=True)
     for side in (session.candidate, session.baseline):
         if side is None:
             continue
-        problems = check_host(port=side.recipe.port, folders=[folder])
+        problems = check_host(
+            port=side.recipe.port,
+            folders=[folder],
+            cpu_share=_cpu_share(session, side),
+            earlier_runs=lock.earlier_runs,
+        )
         if problems:
-            first = problems[0]
-            raise HostUnfitError(first.message, hint=first.hint or "`--wait` waits until it is free")
+            raise unfit(problems)
+
+
+def _cpu_share(session: Session, side: Side) -> float | None:
+    """Return how busy the CPUs may be; None to leave that out, as it is seen once for all sides."""
+    share = session.settings.cpu_share
+    return share if side is session.candidate and share < 1 else None

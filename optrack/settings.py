@@ -20,7 +20,8 @@ class Settings(Frozen):
 
     `database` is a path or a SQLAlchemy URL; `env_prefixes` are prefixes of variables recorded with their
     values, beside optrack's own table; `python` is the interpreter that engines start servers with;
-    `notify` is a shell command run when a run ends.
+    `notify` is a shell command run when a run ends. `cpu_share` is the share of the CPUs that others may keep
+    busy while something is measured; 1 means that it isn't looked at.
     """
 
     project: Path
@@ -32,11 +33,12 @@ class Settings(Frozen):
     env_prefixes: tuple[str, ...] = ()
     python: str = "python3"
     notify: str | None = None
+    cpu_share: float = 0.5
     actor: str = "unknown"
     host: str = "localhost"
 
 
-_KEYS = ("database", "plans", "plan", "env_prefixes", "python", "notify")
+_KEYS = ("database", "plans", "plan", "env_prefixes", "python", "notify", "cpu_share")
 
 
 def load_settings(start: Path, environ: Mapping[str, str] | None = None) -> Settings:
@@ -66,6 +68,7 @@ def load_settings(start: Path, environ: Mapping[str, str] | None = None) -> Sett
         env_prefixes=_texts(table, "env_prefixes", source),
         python=environ.get("OPTRACK_PYTHON") or _text(table, "python", source) or "python3",
         notify=_text(table, "notify", source),
+        cpu_share=_share(environ.get("OPTRACK_CPU_SHARE") or table.get("cpu_share"), source),
         actor=environ.get("OPTRACK_ACTOR") or _user(),
         host=socket.gethostname(),
     )
@@ -106,6 +109,16 @@ def _texts(table: Mapping[str, Any], key: str, source: Path | None) -> tuple[str
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
         return tuple(value)
     raise SettingsError(f"{key} must be a list of texts, not {value!r}", where=str(source))
+
+
+def _share(value: object, source: Path | None) -> float:
+    try:
+        share = 0.5 if value is None else float(str(value))
+    except ValueError:
+        share = -1.0
+    if 0 < share <= 1:
+        return share
+    raise SettingsError(f"cpu_share must be a number above 0 and at most 1, not {value!r}", where=str(source))
 
 
 def _user() -> str:

@@ -188,10 +188,16 @@ class OtherLog(Command):
     KEY, FOOTER = "l", "Log"
 
 
-class SetAside(Command):
-    """Keep this run or item as the one to compare the next one with."""
+class Pause(Command):
+    """Stop following the end of the log, or follow it again."""
 
-    KEY, FOOTER, SHOWN = "v", "Hold", False
+    KEY, FOOTER = "p", "Pause"
+
+
+class Swap(Command):
+    """Change candidate and baseline."""
+
+    KEY, FOOTER = "w", "Swap"
 
 
 COMMANDS: dict[str, type[Command]] = {cls.__name__: cls for cls in Command.__subclasses__()}

@@ -95,7 +95,12 @@ class FakeBoard:
             why = "All items are done." if self._states else "The plan has no items yet."
             return NextItem(item=None, why=why, reasons=reasons, blocked=blocked)
         why = "first in rank of the items that are pending and not blocked"
-        return NextItem(item=chosen, why=why, reasons=reasons, blocked=blocked)
+        worth = {
+            s.item.id: (s.item.gain.high or 0) / s.item.effort.high
+            for s in self._states.values()
+            if s.item.gain and s.item.effort and s.item.effort.high
+        }
+        return NextItem(item=chosen, why=why, reasons=reasons, blocked=blocked, worth=worth)
 
     def live_runs(self) -> Sequence[Run]:
         return [r for r in self._runs.values() if r.outcome is None]

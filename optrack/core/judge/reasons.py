@@ -68,7 +68,7 @@ def verdict_reasons(conclusion: Conclusion, found: Estimate, rules: Rules, neede
     text = f"{rules.metric.name} {interval(effect)}"
     excludes = effect.low > 0 or effect.high < 0
     if verdict in ("improvement", "regression"):
-        said = [f"{text}: {verdict}, the difference is sure and at least the minimum effect of {least}."]
+        said = [f"{text}: {verdict}, clear of zero and of at least the minimum effect of {least}."]
         if verdict == "improvement" and rules.family > 1:
             said.append(family_statement(rules.confidence, rules.family))
         return said

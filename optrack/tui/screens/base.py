@@ -50,7 +50,7 @@ class BoardScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield Head(self.TAB)
         yield from self.body()
-        yield Footer(show_command_palette=False)
+        yield Footer(show_command_palette=False, compact=True)
 
     def body(self) -> ComposeResult:
         """Return what stands between the head line and the footer."""

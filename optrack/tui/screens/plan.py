@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container, Vertical, VerticalScroll
+from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
@@ -18,8 +19,9 @@ from optrack.tui.outside import content, plain
 from optrack.tui.plan_rows import Looking, PlanRow
 from optrack.tui.screens.acting import ItemScreen
 from optrack.tui.widgets import item_text
-from optrack.tui.widgets.plan_list import plan_list
+from optrack.tui.widgets.plan_list import columns, plan_list
 from optrack.tui.widgets.rows import RowList
+from optrack.tui.widgets.sheet import Sheet
 
 EMPTY = "The plan has no items yet.\nPress e to write some, or run: optrack plan new"
 NO_MATCH = "Nothing matches. Press escape to show all items again."
@@ -56,6 +58,11 @@ class PlanScreen(ItemScreen):
         return self.query_one("#filter", Input)
 
     @property
+    def sheet(self) -> Sheet:
+        """The selected item in words."""
+        return self.query_one("#detail", Sheet)
+
+    @property
     def current(self) -> str | None:
         row = self.rows.row
         return row.state.item.id if row else None
@@ -67,26 +74,23 @@ class PlanScreen(ItemScreen):
             with Vertical(id="left"):
                 yield plan_list("items")
                 yield Input(placeholder="words that must occur", id="filter", classes="-hidden")
-            with VerticalScroll(id="detail", can_focus=False):
-                yield Static(Content(""), id="detail-text")
+            yield Sheet(id="detail")
 
     def look(self, picture: Picture) -> None:
-        plan = picture.plan
         self.query_one("#title", Static).update(self._title(picture))
         self.query_one("#next", Static).update(next_line(picture))
         rows = plan_rows.arranged(
             picture.items,
             self.looking,
-            blocked=picture.choice.blocked,
-            next_item=picture.choice.item,
+            choice=picture.choice,
             launches=picture.launches,
         )
+        self.rows.columns = columns(rows)
         self.rows.show(rows, empty=NO_MATCH if picture.items else EMPTY)
         shown = [f"by {self.looking.order}"]
         shown += [f"only {self.looking.only}"] if self.looking.only else []
         shown += [f"with '{plain(self.looking.words)}'"] if self.looking.words else []
         self.query_one("#left").border_subtitle = ", ".join(shown).replace("[", "(")
-        del plan
 
     def _title(self, picture: Picture) -> Content:
         plan = picture.plan
@@ -103,15 +107,14 @@ class PlanScreen(ItemScreen):
         self._detail(message.row)
 
     def _detail(self, row: PlanRow | None) -> None:
-        target = self.query_one("#detail-text", Static)
-        if row is None or self.picture is None:
-            target.update(Content(""))
+        picture = self.picture
+        if row is None or picture is None:
+            self.sheet.show(lambda width: ())
             return
         name = row.state.item.id
-        choice = self.picture.choice
-        lines = item_text.facts(row.state, choice.blocked.get(name, ()), choice.reasons.get(name, ""))
-        target.update(Content("\n").join([item_text.headline(row.state), *lines]))
-        self.query_one("#detail").scroll_home(animate=False)
+        self.optrack.selected = name
+        blocked_by, reason = picture.choice.blocked.get(name, ()), picture.choice.reasons.get(name, "")
+        self.sheet.show(partial(item_text.facts, row.state, blocked_by=blocked_by, reason=reason), from_top=True)
 
     def on_row_list_chosen(self, message: RowList.Chosen[PlanRow]) -> None:
         self.optrack.show_item(message.row.state.item.id)

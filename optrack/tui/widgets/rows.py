@@ -25,9 +25,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its title, its width in cells (the least one if it is the elastic one), how early it yields.
+    """A column: its title, its width in cells (the least one if it is elastic), how early it yields.
 
-    Columns of `yields` 0 stay; the highest go first when the list is narrow.
+    Columns of `yields` 0 stay; the highest go first when the list is narrow. From 5 on they go already
+    when the elastic column has less than its `wish`.
     """
 
     title: str
@@ -35,6 +36,7 @@ class Column:
     yields: int = 0
     right: bool = False
     elastic: bool = False
+    wish: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +51,14 @@ def fitted(columns: Sequence[Column], width: int, gap: int = 2) -> list[tuple[in
     """Return which columns fit into `width` cells, each as (index, width); the elastic one takes the rest."""
     kept = list(range(len(columns)))
 
-    def needed() -> int:
-        return sum(columns[i].width for i in kept) + gap * (len(kept) - 1)
+    def needed(luxury: bool = False) -> int:
+        widths = (max(columns[i].width, columns[i].wish if luxury else 0) for i in kept)
+        return sum(widths) + gap * (len(kept) - 1)
 
-    while needed() > width:
+    while kept:
         going = max(kept, key=lambda i: (columns[i].yields, i))
-        if columns[going].yields == 0:
+        yields = columns[going].yields
+        if yields == 0 or needed(luxury=yields >= 5) <= width:
             break
         kept.remove(going)
     spare = max(0, width - needed())
