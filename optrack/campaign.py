@@ -21,7 +21,7 @@ from optrack.core.plan import Item, Plan
 from optrack.core.resolve import Resolved, resolve
 from optrack.core.run import Run
 from optrack.core.standing import rollup
-from optrack.core.state import ItemState, Transition
+from optrack.core.state import ItemState, Note, Transition
 from optrack.core.status import Status
 from optrack.core.sync import stamp_of
 from optrack.errors import NothingToRunError, PlanError, UsageError
@@ -254,6 +254,13 @@ class Campaign:
         """Move an item to another status by hand, which is recorded as such."""
         item = self.state(item_id).item.id
         return self.store.transition(self.plan.name, item, after, who=self.settings.actor, why=why, at=now())
+
+    def note(self, item_id: str, text: str) -> tuple[str, Note]:
+        """Attach a remark to an item; return the item's id and the remark."""
+        if not text.strip():
+            raise UsageError("the note is empty", hint="say something in it")
+        item = self.state(item_id).item.id
+        return item, self.store.note(self.plan.name, item, text.strip(), who=self.settings.actor, at=now())
 
     def roll_up(self) -> None:
         """Complete the items whose experiments are all done."""

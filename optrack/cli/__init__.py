@@ -13,11 +13,12 @@ from optrack.cli import output
 from optrack.errors import OptrackError, UsageError
 
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "Run": ("next", "run", "attach", "stop"),
+    "Run": ("next", "run", "attach", "stop", "watch"),
     "See": ("status", "show", "runs", "log", "compare", "diff", "failures"),
     "Decide": ("mark", "note", "accept", "adopt", "audit"),
-    "Plan": ("plan", "use", "todo"),
-    "Tell": ("export", "replay", "parse", "import"),
+    "Plan": ("plan", "use", "todo", "add"),
+    "Tell": ("export", "report", "replay", "parse", "import"),
+    "Agents": ("context", "schema", "mcp"),
     "Set up": ("demo", "doctor", "serve"),
 }
 """The commands by what they are for, in the order in which help lists them."""
@@ -49,6 +50,7 @@ SUMMARIES: dict[str, str] = {
     "run": "run these items, whatever their rank",
     "attach": "follow a run that is going on",
     "stop": "stop a run, with its teardown",
+    "watch": "print transitions and the ends of runs as they happen",
     "status": "what stands where, and why",
     "show": "an item or a run, whole",
     "runs": "the runs so far",
@@ -64,10 +66,15 @@ SUMMARIES: dict[str, str] = {
     "plan": "check a plan, show what was understood, write a new one",
     "use": "choose the plan to work on",
     "todo": "the plan as a todo list, both ways",
+    "add": "add an item beside the plan's text, or to it",
     "export": "the progress log",
+    "report": "one item or run, as a document",
     "replay": "a script that re-creates a run",
     "parse": "what would be recorded of a benchmark's output",
     "import": "record a result that was measured elsewhere",
+    "context": "one page for an agent: the plan, what stands where, what it may do",
+    "schema": "the JSON Schema of a command's answer",
+    "mcp": "a Model Context Protocol server for agents, on standard input and output",
     "demo": "a whole campaign on this machine, without a GPU",
     "doctor": "whether this host and project are fit to measure",
     "serve": "the screens in a browser",
