@@ -6,6 +6,7 @@ the first thing that writes.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import time
 from collections.abc import Collection, Iterator, Sequence
@@ -49,6 +50,15 @@ class Campaign:
 
     @cached_property
     def plan(self) -> Plan:
+        """The plan of the file with the items that were added beside its text."""
+        self.sync()
+        written = {item.id for item in self.written.items}
+        states = self.reader.items(self.written.name)
+        added = [state.item for state in states if not state.archived and state.item.id not in written]
+        return self.written.model_copy(update={"items": (*self.written.items, *added)}) if added else self.written
+
+    @cached_property
+    def written(self) -> Plan:
         """The plan as it stands in its file; PlanError lists everything that is wrong with it."""
         plan = read_plan(find_plan(self.settings, self._plan_file))
         errors = tuple(p.located(plan.path) for p in plan.problems if p.severity == "error")
@@ -75,10 +85,13 @@ class Campaign:
 
     def sync(self) -> None:
         """Take the plan's present text over into the database, unless it is there already."""
-        resolved = {item.id: self.resolved_or_none(item) for item in self.plan.items}
-        digests = {item: found.digest for item, found in resolved.items() if found}
-        if self.reader.stamp(self.plan.name) != stamp_of(self.plan, digests):
-            self.store.sync(self.plan, who=self.settings.actor, at=now(), digests=digests)
+        written, improved = self.written, self.improved()
+        digests: dict[str, str] = {}
+        for item in written.items:
+            with contextlib.suppress(PlanError):
+                digests[item.id] = resolve(written, item, improved).digest
+        if self.reader.stamp(written.name) != stamp_of(written, digests):
+            self.store.sync(written, who=self.settings.actor, at=now(), digests=digests)
 
     def states(self) -> tuple[ItemState, ...]:
         """Return where every item stands, after the plan's edits were taken over."""
@@ -110,7 +123,7 @@ class Campaign:
 
     def improved(self) -> frozenset[str]:
         """Return the ids of the items whose verdict in force is an improvement."""
-        return frozenset(improved_ids(self.reader.items(self.plan.name)))
+        return frozenset(improved_ids(self.reader.items(self.written.name)))
 
     def resolved(self, item: Item) -> Resolved:
         """Return the item's resolved recipe; raises PlanError where it can't be resolved."""
@@ -261,6 +274,12 @@ class Campaign:
             raise UsageError("the note is empty", hint="say something in it")
         item = self.state(item_id).item.id
         return item, self.store.note(self.plan.name, item, text.strip(), who=self.settings.actor, at=now())
+
+    def add(self, items: Sequence[Item]) -> None:
+        """Add items beside the plan's text, to the database alone."""
+        for item in items:
+            self.store.add_item(self.written.name, item, who=self.settings.actor, at=now())
+        self.__dict__.pop("plan", None)
 
     def roll_up(self) -> None:
         """Complete the items whose experiments are all done."""

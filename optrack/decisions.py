@@ -108,7 +108,7 @@ def _items(parent: Item, parts: Sequence[Ablation]) -> list[Item]:
             line=parent.line,
             rank=parent.rank,
             parent=parent.id,
-            recipe=RecipeLayer(data=part.layer, text="", line=parent.line),
+            recipe=RecipeLayer(data=part.layer, text="", line=parent.line, over="baseline"),
         )
         for part in parts
     ]

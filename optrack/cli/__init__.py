@@ -15,7 +15,7 @@ from optrack.errors import OptrackError, UsageError
 COMMANDS: dict[str, tuple[str, ...]] = {
     "Run": ("next", "run", "attach", "stop", "watch"),
     "See": ("status", "show", "runs", "log", "compare", "diff", "failures"),
-    "Decide": ("mark", "note", "accept", "adopt", "audit"),
+    "Decide": ("mark", "note", "accept", "adopt", "ablate", "audit"),
     "Plan": ("plan", "use", "todo", "add"),
     "Tell": ("export", "report", "replay", "parse", "import"),
     "Agents": ("context", "schema", "mcp"),
@@ -62,6 +62,7 @@ SUMMARIES: dict[str, str] = {
     "note": "attach a remark to an item",
     "accept": "record that a difference doesn't matter",
     "adopt": "make an item's configuration the new baseline",
+    "ablate": "take a confounded treatment apart",
     "audit": "judge everything again from the stored evidence",
     "plan": "check a plan, show what was understood, write a new one",
     "use": "choose the plan to work on",
