@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from optrack.core.events import Entry, RunEnded, RunStarted, StageStarted, StopRequested
-from optrack.core.judgement import Effect, Judgement
+from optrack.core.judgement import Judgement
 from optrack.core.metrics import series_of
 from optrack.core.plan import Plan, Quantity
 from optrack.core.recipe import merged_layers, overlay, treatment
@@ -18,18 +18,31 @@ from optrack.core.run import Run, Stage
 from optrack.core.state import ItemState, Note, Transition
 from optrack.core.status import Status
 from optrack.errors import NothingToRunError, UsageError
-from optrack.tui.board import Calibration, Compared, FailureGroup, Gauge, LogKind, NextItem, ResolvedItem, Step
+from optrack.tui.board import (
+    Calibration,
+    Compared,
+    FailureGroup,
+    Gauge,
+    LogKind,
+    NextItem,
+    ResolvedItem,
+    Step,
+)
 from tests.tui import enacted
 
 
 class FakeBoard:
-    """The campaign of `enacted`; `asked` lists what the screens asked for, `refuse` makes the next ask fail."""
+    """The campaign of `enacted`; `asked` lists what was asked for, `refuse` makes the next ask fail."""
 
     def __init__(self, logs: Path | None = None, *, live: bool = True, empty: bool = False) -> None:
-        self._plan: Plan = enacted.plan() if not empty else Plan(name="new", path="plans/new.md", title="", text="")
+        self._plan: Plan = (
+            enacted.plan() if not empty else Plan(name="new", path="plans/new.md", title="", text="")
+        )
         self._runs: dict[str, Run] = {} if empty else {r.id: r for r in enacted.runs()}
         self._judged = {} if empty else enacted.judgements()
-        self._states = {s.item.id: s for s in enacted.states(self._plan, list(self._runs.values()), self._judged)}
+        self._states = {
+            s.item.id: s for s in enacted.states(self._plan, list(self._runs.values()), self._judged)
+        }
         self._journal: dict[str, list[Entry]] = {r.id: enacted.ended_journal(r) for r in self._runs.values()}
         self._logs = logs
         self._version = 1
@@ -65,7 +78,9 @@ class FakeBoard:
         return counts
 
     def choice(self) -> NextItem:
-        reasons, blocked, chosen = {}, {}, None
+        reasons: dict[str, str] = {}
+        blocked: dict[str, tuple[str, ...]] = {}
+        chosen: str | None = None
         for state in self._states.values():
             unmet = tuple(n for n in state.item.needs if self._states[n].status != "completed")
             if unmet:
@@ -149,7 +164,9 @@ class FakeBoard:
 
     def gauges(self, run: str) -> Sequence[Gauge]:
         def wave(base: float, swing: float, step: float) -> tuple[float, ...]:
-            return tuple(max(0.0, base + swing * math.sin(i * step) + swing * math.sin(i * 1.7)) for i in range(120))
+            return tuple(
+                max(0.0, base + swing * math.sin(i * step) + swing * math.sin(i * 1.7)) for i in range(120)
+            )
 
         return (
             Gauge(name="GPU", unit="%", values=wave(72, 14, 0.31), full=100),
@@ -173,7 +190,9 @@ class FakeBoard:
         ours, theirs = self._latest(candidate), self._latest(baseline)
         judged = self._judged.get(ours.item)
         if judged is None or judged.candidate != ours.id:
-            judged = enacted.judgement(ours.id, theirs.id, "no_change", (0.004, -0.006, 0.014), "Within the noise.")
+            judged = enacted.judgement(
+                ours.id, theirs.id, "no_change", (0.004, -0.006, 0.014), "Within the noise."
+            )
         return Compared(candidate=ours, baseline=theirs, judgement=judged)
 
     def history(self) -> Sequence[Step]:
@@ -262,7 +281,9 @@ class FakeBoard:
             RunStarted(item=item, log_dir="runs/z", launches=3, repetitions=5),
             StageStarted(stage="preflight"),
         )
-        self._journal[name] = [Entry(seq=i + 1, run=name, at=self.clock, event=e) for i, e in enumerate(events)]
+        self._journal[name] = [
+            Entry(seq=i + 1, run=name, at=self.clock, event=e) for i, e in enumerate(events)
+        ]
         self.put(item, status="in_progress", runs=self._states[item].runs + 1)
         return name
 
@@ -274,7 +295,9 @@ class FakeBoard:
             RunEnded(outcome="interrupted", stage=self._runs[run].stage),
         ):
             journal.append(Entry(seq=len(journal) + 1, run=run, at=self.clock, event=event))
-        self._runs[run] = self._runs[run].model_copy(update={"outcome": "interrupted", "ended_at": self.clock})
+        self._runs[run] = self._runs[run].model_copy(
+            update={"outcome": "interrupted", "ended_at": self.clock}
+        )
         self.put(self._runs[run].item, status="pending")
 
     def put(self, item: str, **changed: Any) -> None:
@@ -305,9 +328,3 @@ class FakeBoard:
     def ablate(self, item: str) -> Sequence[str]:
         self._ask("ablate", item)
         return [f"{item}.{n}" for n, _ in enumerate(self.resolved(item).factors, 1)]
-
-
-def effect_of(board: FakeBoard, item: str) -> Effect | None:
-    """The effect that the board holds for an item."""
-    judged = board._judged.get(item)
-    return judged.effect if judged else None
