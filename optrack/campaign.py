@@ -55,7 +55,11 @@ class Campaign:
         written = {item.id for item in self.written.items}
         states = self.reader.items(self.written.name)
         added = [state.item for state in states if not state.archived and state.item.id not in written]
-        return self.written.model_copy(update={"items": (*self.written.items, *added)}) if added else self.written
+        return (
+            self.written.model_copy(update={"items": (*self.written.items, *added)})
+            if added
+            else self.written
+        )
 
     @cached_property
     def written(self) -> Plan:
@@ -300,3 +304,16 @@ def nearest(word: str, known: Sequence[str], what: str) -> str:
         return f"did you mean {near[0]!r}?"
     shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
     return f"{what}: {shown}" if known else f"there are no {what} yet"
+
+
+def find_run(campaign: Campaign, what: str) -> Run:
+    """Return the whole run that an item or a run's id means; raises UsageError if it has none."""
+    item = campaign.plan.item(what)
+    if item is None:
+        return campaign.reader.run(what)
+    runs = campaign.reader.runs(campaign.plan.name, item.id)
+    if not runs:
+        raise UsageError(f"item {item.id} has no run yet", hint=f"`optrack run {item.id}` makes one")
+    own = [run for run in runs if run.beside is None]
+    succeeded = [run for run in own if run.outcome == "succeeded"]
+    return campaign.reader.run((succeeded or own or list(runs))[0].id)

@@ -70,7 +70,9 @@ def audit_plan(campaign: Campaign) -> tuple[Relabelled, ...]:
     """Judge everything again from the stored evidence; record what changed and offer those items again."""
     court = Court(campaign.reader, campaign.plan)
     cases = [
-        court.case(campaign.reader.run(state.judgement.candidate)).model_copy(update={"stored": state.judgement})
+        court.case(campaign.reader.run(state.judgement.candidate)).model_copy(
+            update={"stored": state.judgement}
+        )
         for state in campaign.states()
         if state.judgement is not None
     ]

@@ -17,6 +17,8 @@ def command(call: Call, item: str) -> None:
 
     found = ablate(call.campaign, item)
     if call.as_json:
-        output.data({"items": [{"id": part.id, "title": part.title, "keeps": list(part.keeps)} for part in found]})
+        output.data(
+            {"items": [{"id": part.id, "title": part.title, "keeps": list(part.keeps)} for part in found]}
+        )
     else:
         output.text(f"{part.id}  {part.title}" for part in found)

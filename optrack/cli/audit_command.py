@@ -37,5 +37,6 @@ def command(call: Call) -> None:
         output.text("every verdict stands")
     else:
         output.text(
-            f"{one.item}: {verdict_text(one.before)} -> {verdict_text(one.after)}: {one.why}" for one in changed
+            f"{one.item}: {verdict_text(one.before)} -> {verdict_text(one.after)}: {one.why}"
+            for one in changed
         )
