@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 from optrack.core.frozen import Frozen
@@ -51,12 +51,18 @@ class Choice(Frozen):
 
 
 def choose(
-    plan: Plan, states: Sequence[ItemState], *, by: Literal["rank", "value"] = "rank", attempts: int = 3
+    plan: Plan,
+    states: Sequence[ItemState],
+    *,
+    by: Literal["rank", "value"] = "rank",
+    attempts: int = 3,
+    without: Collection[str] = (),
 ) -> Choice:
     """Choose the next pending item: the baseline, then by rank, or by expected gain per effort.
 
     An item waits for all it needs to be completed and for all it combines to be completed or cancelled; it is
     skipped where its condition holds. One that was interrupted is taken up again, up to `attempts` runs.
+    Those in `without` were tried already and are passed over.
     """
     known = {state.item.id: state for state in states if not state.archived}
     children = children_of(plan)
@@ -66,6 +72,8 @@ def choose(
     chosen: str | None = None
     for item in sorted(plan.items, key=lambda i: _order(plan, i, worth)):
         reason = _obstacle(plan, item, known, children, ids, attempts)
+        if reason is None and item.id in without:
+            reason = Reason(item=item.id, kind="blocked", text="was tried just now")
         if reason is None and chosen is None:
             chosen = item.id
             reason = Reason(item=item.id, kind="chosen", text=_why(plan, item, known, worth))
@@ -151,13 +159,14 @@ def _tired(state: ItemState | None, attempts: int) -> Reason | None:
 
 
 def improved_ids(states: object) -> set[str]:
-    """Return the ids of the items whose judgement is an improvement."""
+    """Return the ids of the items whose judgement in force, of their present recipe, is an improvement."""
     return {
         state.item.id
         for state in states  # type: ignore[attr-defined]
         if state.judgement is not None
         and state.judgement.verdict == "improvement"
         and state.status == "completed"
+        and not state.stale
     }
 
 

@@ -1,0 +1,243 @@
+"""One launch: the server started and known to be ready, its processes captured, benchmarked, torn down."""
+
+from __future__ import annotations
+
+import math
+import re
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from optrack.core.applied import arguments_part
+from optrack.core.events import RepetitionMeasured
+from optrack.core.failure import plain_failure
+from optrack.core.metrics import Metric, Sample
+from optrack.core.parsers import Parsed, parse_output
+from optrack.core.recipe import Bench
+from optrack.core.run import ProcessId, Stage
+from optrack.core.snapshot import Snapshot
+from optrack.evidence import CHECK
+from optrack.journal import Journal
+from optrack.session import Session, Side
+from optrack.steps.capture import capture_before, capture_running, merge
+from optrack.steps.engines.protocol import BenchCommand, Place
+from optrack.steps.launch import start_server, wait_until_ready
+from optrack.steps.measure import run_bench
+from optrack.steps.preflight import free_port, is_free
+from optrack.steps.process import Tree, logs
+from optrack.steps.stage import StageFailed
+from optrack.will import Will
+
+if TYPE_CHECKING:
+    from optrack.steps.record.store import Store
+
+
+class Launching:
+    """The launch number `number` (from 0) of one side of a session."""
+
+    def __init__(
+        self, session: Session, side: Side, number: int, store: Store, journal: Journal, will: Will
+    ) -> None:
+        self.session, self.side, self.number = session, side, number
+        self.store, self.journal, self.will = store, journal, will
+        self.recipe, self.engine, self.run_id = side.recipe, side.engine, side.run.id
+        self.folder = side.folder / f"launch-{number}"
+        self.log = self.folder / "server.log"
+        self.cwd = session.settings.project / (self.recipe.cwd or "")
+
+    def run(self) -> None:
+        """Go through the stages; raises StageFailed with the one that ended it, after the teardown."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self.stage("preflight"):
+            self.place = self.choose_place()
+            self.env = self.session.environment(self.side, self.place)
+            if self.side.snapshot is None:
+                self.capture_before()
+        if self.recipe.setup and self.number == 0:
+            with self.stage("setup", "setup.log"):
+                command = BenchCommand(shell=self.recipe.setup, parser="rules")
+                self.command(command, "setup", self.recipe.timeout.setup_s, None)
+        server = self.launch()
+        try:
+            if server is not None:
+                self.wait(server)
+                if self.number == 0:
+                    self.capture_running(server)
+            self.measure(server)
+            if self.number == 0:
+                self.check(server)
+        finally:
+            if server is not None:
+                self.teardown(server)
+
+    def stage(self, name: Stage, log: str | None = None) -> AbstractContextManager[None]:
+        """Time a stage of this launch and tell it."""
+        path = str(self.folder / log) if log else None
+        return self.journal.timed(self.side.run, self.number, name, path)
+
+    def choose_place(self) -> Place:
+        """Return the launch's folder and port; a port that the recipe fixes must be free."""
+        port = self.recipe.port or free_port()
+        if not is_free(port):
+            raise StageFailed("preflight", "failed", plain_failure("port_in_use", f"port {port} is taken"))
+        return Place(
+            run=self.run_id, item=self.side.run.item, launch=self.number, run_dir=self.folder, port=port
+        )
+
+    def capture_before(self) -> None:
+        """Capture what can be known before anything runs: code, the environment passed on, hardware."""
+        project = self.session.settings.project
+        found = capture_before(
+            project=project,
+            repo=project / self.recipe.repo if self.recipe.repo else None,
+            env=self.env,
+            recipe_env=self.recipe.env,
+            watch=[project / path for path in self.recipe.watch],
+            salt=self.session.salt,
+            names=self.session.variables,
+        )
+        self.keep(found)
+
+    def capture_running(self, server: Tree) -> None:
+        """Capture what the server's processes really have, and what the server says of itself."""
+        found = capture_running(
+            [process.pid for process in server.track()],
+            leader=server.leader.pid,
+            recipe_env=self.recipe.env,
+            salt=self.session.salt,
+            names=self.session.variables,
+        )
+        arguments = arguments_part(
+            asked=self.recipe.server,
+            command=self.recipe.launch,
+            reported=self.engine.report(self.recipe, self.place),
+            salt=self.session.salt,
+        )
+        self.keep(found.model_copy(update={"arguments": arguments}))
+
+    def keep(self, found: Snapshot) -> None:
+        """Add to the run's snapshot what was captured now, and record it."""
+        self.side.snapshot = found if self.side.snapshot is None else merge(self.side.snapshot, found)
+        self.store.put_snapshot(self.run_id, self.side.snapshot)
+
+    def remember(self, process: ProcessId) -> None:
+        """Record a process of the run, so that whoever finds the run dead can end it."""
+        self.store.record_process(self.run_id, process, self.journal.stage)
+
+    def launch(self) -> Tree | None:
+        """Start the server, if the recipe has one."""
+        command = self.engine.server(self.recipe, self.place)
+        if command is None:
+            return None
+        with self.stage("launch", "server.log"):
+            self.env |= {key: value for key, value in command.env.items() if key not in self.recipe.env}
+            return start_server(
+                command.shell, self.env, self.cwd, self.log, run=self.run_id, on_new=self.remember
+            )
+
+    def wait(self, server: Tree) -> None:
+        """Wait until the server is ready."""
+        with self.stage("ready", "server.log"):
+            wait_until_ready(
+                server,
+                self.engine.ready(self.recipe),
+                host=self.place.host,
+                port=self.place.port,
+                log=self.log,
+                should_stop=self.will.stop,
+                env=self.env,
+                cwd=self.cwd,
+            )
+
+    def measure(self, server: Tree | None) -> None:
+        """Warm up, then run, parse and record every repetition of every benchmark."""
+        with self.stage("bench", "bench.log"):
+            for bench in self.recipe.warmup:
+                command = self.engine.bench(self.recipe, bench, self.place)
+                self.command(command, "warmup", self.recipe.timeout.bench_s, server)
+            for repetition in range(self.recipe.repetitions):
+                if server is not None:
+                    self.engine.settle(self.recipe, self.place)
+                samples = tuple(s for b in self.recipe.bench for s in self.measured(b, repetition, server))
+                self.store.add_samples(self.run_id, samples)
+                self.journal.tell(
+                    RepetitionMeasured(
+                        launch=self.number, repetition=repetition, side=self.side.run.role, samples=samples
+                    )
+                )
+
+    def measured(self, bench: Bench, repetition: int, server: Tree | None) -> tuple[Sample, ...]:
+        """Run one benchmark pass and return its samples; raises StageFailed if it gave nothing usable."""
+        command = self.engine.bench(self.recipe, bench, self.place)
+        begin = logs.size(self.log)
+        output = self.command(command, "bench", self.recipe.timeout.bench_s, server)
+        log = logs.tail(self.log, start=begin) if server is not None else b""
+        parsed = parse_output(command.parser, output, rules=self.recipe.metrics, log=log)
+        if not parsed.readings:
+            why = parsed.invalid or "the benchmark's output has no metric that its parser knows"
+            tail = output[-4096:].decode(errors="replace")
+            raise StageFailed("parse", "failed", plain_failure("no_result", why, tail))
+        prefix = f"{bench.name}." if len(self.recipe.bench) > 1 else ""
+        return samples_of(parsed, self.number, repetition, prefix)
+
+    def check(self, server: Tree | None) -> None:
+        """Run the guards' commands, once on each side; the last number that one prints is its value."""
+        for name, check in self.recipe.check.items():
+            if check.command is None:
+                continue
+            with self.stage("bench", f"check-{name}.log"):
+                command = BenchCommand(shell=check.command, parser="rules")
+                output = self.command(command, f"check-{name}", self.recipe.timeout.check_s, server)
+            value = last_number(output)
+            invalid = "the check printed no number" if value is None else None
+            metric = Metric(name=f"{CHECK}{name}")
+            number = math.nan if value is None else value
+            sample = Sample(metric=metric, value=number, launch=self.number, repetition=0, invalid=invalid)
+            self.store.add_samples(self.run_id, [sample])
+
+    def command(self, command: BenchCommand, stage: str, timeout_s: float, server: Tree | None) -> bytes:
+        """Run one command to its end and return what its parser is to read."""
+        return run_bench(
+            command,
+            cwd=self.cwd,
+            log=self.folder / f"{stage}.log",
+            server=server,
+            timeout_s=timeout_s,
+            run=self.run_id,
+            should_stop=self.will.stop,
+            env=self.env,
+            server_log=self.log if server else None,
+            stage="setup" if stage == "setup" else "bench",
+            on_new=self.remember,
+        )
+
+    def teardown(self, server: Tree) -> None:
+        """End the server and all that it started; what lives on in spite of that is said and recorded."""
+        with self.stage("teardown", "server.log"):
+            stopped = server.stop(
+                signal=self.engine.stop_signal(),
+                grace_s=self.recipe.timeout.grace_s,
+                hurry=self.will.hurry,
+            )
+        if stopped.left:
+            pids = ", ".join(str(process.pid) for process in stopped.left)
+            self.journal.note(f"processes of this run live on after the teardown: {pids}")
+
+
+def last_number(output: bytes) -> float | None:
+    """Return the last number in what a command printed, or None."""
+    found = re.findall(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", output)
+    return float(found[-1]) if found else None
+
+
+def samples_of(parsed: Parsed, launch: int, repetition: int, prefix: str = "") -> tuple[Sample, ...]:
+    """Return what one pass measured as samples of the run."""
+    return tuple(
+        Sample(
+            metric=reading.metric.model_copy(update={"name": prefix + reading.metric.name}),
+            value=reading.value,
+            launch=launch,
+            repetition=repetition,
+            invalid=parsed.invalid,
+        )
+        for reading in parsed.readings
+    )

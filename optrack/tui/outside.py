@@ -1,0 +1,48 @@
+"""Text that comes from outside, made safe to draw: no control characters, never markup."""
+
+from __future__ import annotations
+
+import re
+
+from rich.ansi import AnsiDecoder
+from rich.console import Console
+from rich.segment import Segment
+from rich.style import Style
+from textual.content import Content
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_BEYOND = re.compile(r"[\ud800-\udfff]")
+
+
+def plain(text: str) -> str:
+    """Return `text` on one line without anything that a terminal would obey."""
+    flat = text.replace("\r\n", " ").replace("\n", " ").replace("\t", "    ")
+    return _BEYOND.sub("\ufffd", _CONTROL.sub("\ufffd", flat))
+
+
+def plain_lines(text: str) -> str:
+    """Return `text` with its line breaks, and without anything else that a terminal would obey."""
+    return "\n".join(plain(line) for line in text.splitlines())
+
+
+def content(text: str, style: str = "") -> Content:
+    """Return outside text as content in one style; brackets in it are just brackets."""
+    return Content.styled(plain_lines(text), style) if style else Content(plain_lines(text))
+
+
+def ansi_segments(line: str) -> list[Segment]:
+    """Return a log's line as segments: its colour codes become styles, other escapes vanish.
+
+    A line that a progress bar rewrote with carriage returns shows its last state.
+    """
+    if "\x1b" not in line and "\r" not in line:
+        return [Segment(plain(line))]
+    text = AnsiDecoder().decode_line(line.rstrip("\r\n"))
+    return [
+        Segment(plain(part.text), part.style if isinstance(part.style, Style) else None)
+        for part in text.render(_CONSOLE)
+        if part.text and part.text != "\n"
+    ]
+
+
+_CONSOLE = Console(force_terminal=True, width=10_000, markup=False, emoji=False)

@@ -1,0 +1,1 @@
+"""Tests of the terminal interface, on a campaign held in memory."""
