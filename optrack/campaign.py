@@ -6,6 +6,7 @@ the first thing that writes.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import time
 from collections.abc import Collection, Iterator, Sequence
@@ -14,7 +15,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from optrack.core.canonical import recipe_digest
 from optrack.core.choose import Choice, choose, improved_ids
 from optrack.core.events import Entry, RunEnded
 from optrack.core.judgement import Judgement
@@ -22,7 +22,7 @@ from optrack.core.plan import Item, Plan
 from optrack.core.resolve import Resolved, resolve
 from optrack.core.run import Run
 from optrack.core.standing import rollup
-from optrack.core.state import ItemState, Transition
+from optrack.core.state import ItemState, Note, Transition
 from optrack.core.status import Status
 from optrack.core.sync import stamp_of
 from optrack.errors import NothingToRunError, PlanError, UsageError
@@ -50,6 +50,15 @@ class Campaign:
 
     @cached_property
     def plan(self) -> Plan:
+        """The plan of the file with the items that were added beside its text."""
+        self.sync()
+        written = {item.id for item in self.written.items}
+        states = self.reader.items(self.written.name)
+        added = [state.item for state in states if not state.archived and state.item.id not in written]
+        return self.written.model_copy(update={"items": (*self.written.items, *added)}) if added else self.written
+
+    @cached_property
+    def written(self) -> Plan:
         """The plan as it stands in its file; PlanError lists everything that is wrong with it."""
         plan = read_plan(find_plan(self.settings, self._plan_file))
         errors = tuple(p.located(plan.path) for p in plan.problems if p.severity == "error")
@@ -76,10 +85,13 @@ class Campaign:
 
     def sync(self) -> None:
         """Take the plan's present text over into the database, unless it is there already."""
-        resolved = {item.id: self.resolved_or_none(item) for item in self.plan.items}
-        digests = {item: recipe_digest(found.data) for item, found in resolved.items() if found}
-        if self.reader.stamp(self.plan.name) != stamp_of(self.plan, digests):
-            self.store.sync(self.plan, who=self.settings.actor, at=now(), digests=digests)
+        written, improved = self.written, self.improved()
+        digests: dict[str, str] = {}
+        for item in written.items:
+            with contextlib.suppress(PlanError):
+                digests[item.id] = resolve(written, item, improved).digest
+        if self.reader.stamp(written.name) != stamp_of(written, digests):
+            self.store.sync(written, who=self.settings.actor, at=now(), digests=digests)
 
     def states(self) -> tuple[ItemState, ...]:
         """Return where every item stands, after the plan's edits were taken over."""
@@ -111,11 +123,16 @@ class Campaign:
 
     def improved(self) -> frozenset[str]:
         """Return the ids of the items whose verdict in force is an improvement."""
-        return frozenset(improved_ids(self.reader.items(self.plan.name)))
+        return frozenset(improved_ids(self.reader.items(self.written.name)))
 
     def resolved(self, item: Item) -> Resolved:
         """Return the item's resolved recipe; raises PlanError where it can't be resolved."""
-        return resolve(self.plan, item, self.improved())
+        return resolve(self.plan, item, self.improved(), adopted=self.adopted())
+
+    def adopted(self) -> tuple[Item, ...]:
+        """Return the items whose treatments were made part of the base, in the order of their adoption."""
+        found = (self.plan.item(adoption.item) for adoption in self.reader.adoptions(self.plan.name))
+        return tuple(item for item in found if item is not None)
 
     def resolved_or_none(self, item: Item) -> Resolved | None:
         """Return the item's resolved recipe, or None where it has none or it can't be resolved yet."""
@@ -130,8 +147,11 @@ class Campaign:
 
     # -- runs --------------------------------------------------------------------------------------------
 
-    def session(self, item_id: str) -> Session:
-        """Return the session that running this item means: beside the baseline, unless it is the baseline."""
+    def session(self, item_id: str, *, sequential: bool = False) -> Session:
+        """Return the session that running this item means: beside the baseline, unless it is the baseline.
+
+        `sequential` is what the recipe's silence on `stop` means.
+        """
         from optrack.session import prepare
 
         self.sync()
@@ -140,9 +160,19 @@ class Campaign:
         base = self.plan.item(self.plan.baseline)
         alone = base is None or base.id == item.id or resolved.recipe.order == "block"
         beside = None if alone or base is None else (base, self.resolved(base))
-        return prepare(self.settings, self.plan, (item, resolved), beside, now())
+        stop = resolved.data.get("stop", "sequential" if sequential else "fixed")
+        return prepare(
+            self.settings, self.plan, (item, resolved), beside, now(), sequential=stop == "sequential"
+        )
 
-    def start_next(self, *, by: str = "rank", wait: bool = False, without: Collection[str] = ()) -> str:
+    def start_next(
+        self,
+        *,
+        by: str = "rank",
+        wait: bool = False,
+        without: Collection[str] = (),
+        sequential: bool = False,
+    ) -> str:
         """Start the runner on the next item and return the run's id.
 
         An item that somebody else takes in the same moment is passed over. Raises NothingToRunError with
@@ -153,7 +183,7 @@ class Campaign:
             choice = self.choice(by=by, without=taken)
             if choice.item is None:
                 raise NothingToRunError(choice.summary, hint="`optrack next --explain` says more")
-            run = self._spawn(choice.item, wait=wait, again=False)
+            run = self._spawn(choice.item, wait=wait, again=False, sequential=sequential)
             if run is not None:
                 return run
             taken.add(choice.item)
@@ -163,15 +193,16 @@ class Campaign:
         item = self.item(item_id)
         self.resolved(item)
         self.sync()
-        run = self._spawn(item.id, wait=wait, again=True)
+        run = self._spawn(item.id, wait=wait, again=True, sequential=False)
         if run is None:
             raise UsageError(
                 f"item {item.id} is being run already", hint="`optrack attach` follows the run that has it"
             )
         return run
 
-    def _spawn(self, item_id: str, *, wait: bool, again: bool) -> str | None:
-        return spawn_runner(self.settings, Path(self.plan.path), item_id, wait=wait, again=again)
+    def _spawn(self, item_id: str, *, wait: bool, again: bool, sequential: bool) -> str | None:
+        plan = Path(self.plan.path)
+        return spawn_runner(self.settings, plan, item_id, wait=wait, again=again, sequential=sequential)
 
     def follow(self, run_id: str, after: int = 0) -> Iterator[Entry | None]:
         """Yield the run's journal from `after` until it has ended; None whenever nothing new has come.
@@ -236,6 +267,19 @@ class Campaign:
         """Move an item to another status by hand, which is recorded as such."""
         item = self.state(item_id).item.id
         return self.store.transition(self.plan.name, item, after, who=self.settings.actor, why=why, at=now())
+
+    def note(self, item_id: str, text: str) -> tuple[str, Note]:
+        """Attach a remark to an item; return the item's id and the remark."""
+        if not text.strip():
+            raise UsageError("the note is empty", hint="say something in it")
+        item = self.state(item_id).item.id
+        return item, self.store.note(self.plan.name, item, text.strip(), who=self.settings.actor, at=now())
+
+    def add(self, items: Sequence[Item]) -> None:
+        """Add items beside the plan's text, to the database alone."""
+        for item in items:
+            self.store.add_item(self.written.name, item, who=self.settings.actor, at=now())
+        self.__dict__.pop("plan", None)
 
     def roll_up(self) -> None:
         """Complete the items whose experiments are all done."""

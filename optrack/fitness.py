@@ -21,7 +21,11 @@ def take_host(session: Session, *, wait: bool, should_stop: Callable[[], bool]) 
     """
     while True:
         try:
-            lock = lock_host(session.candidate.run.id, project=session.settings.project)
+            lock = lock_host(
+                session.candidate.run.id,
+                project=session.settings.project,
+                folder=session.settings.locks,
+            )
             try:
                 _require_fit(session, lock)
             except HostUnfitError:

@@ -10,7 +10,7 @@ from optrack.core.failure import plain_failure
 from optrack.core.judgement import Judgement
 from optrack.core.run import Outcome
 from optrack.core.status import Status
-from optrack.evidence import judge_recorded
+from optrack.evidence import Court
 from optrack.journal import Journal
 from optrack.launching import Launching
 from optrack.session import Ending, Session, Side
@@ -53,6 +53,20 @@ def measure(session: Session, store: Store, journal: Journal, will: Will) -> Non
         except StageFailed as failed:
             side.ending = Ending(failed.outcome, failed.stage, failed.failure)
             return
+        if is_settled(session, store):
+            journal.note(f"settled after {number + 1} pairs of launches")
+            return
+
+
+def is_settled(session: Session, store: Store) -> bool:
+    """Whether a sequential session has come, at the end of a pair, to where more launches decide nothing."""
+    ours, theirs = session.candidate, session.baseline
+    if theirs is None or not session.sequential or ours.launches != theirs.launches:
+        return False
+    reader = store.reader
+    candidate = reader.run(ours.run.id).model_copy(update={"outcome": "succeeded"})
+    baseline = reader.run(theirs.run.id).model_copy(update={"outcome": "succeeded"})
+    return Court(reader, session.plan).settled(candidate, baseline)
 
 
 def conclude(session: Session, store: Store) -> Outcome:
@@ -80,7 +94,7 @@ def judge(session: Session, store: Store, ending: Ending) -> Judgement | None:
     ended = run.model_copy(
         update={"outcome": ending.outcome, "stage": ending.stage, "failure": ending.failure}
     )
-    judgement = judge_recorded(store.reader, plan, ended)
+    judgement = Court(store.reader, plan).judge(ended)
     store.put_judgement(judgement, plan.name, run.item, datetime.now(UTC))
     return judgement
 

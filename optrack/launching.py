@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
+import re
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from optrack.core.applied import arguments_part
 from optrack.core.events import RepetitionMeasured
 from optrack.core.failure import plain_failure
-from optrack.core.metrics import Sample
+from optrack.core.metrics import Metric, Sample
 from optrack.core.parsers import Parsed, parse_output
 from optrack.core.recipe import Bench
 from optrack.core.run import ProcessId, Stage
 from optrack.core.snapshot import Snapshot
+from optrack.evidence import CHECK
 from optrack.journal import Journal
 from optrack.session import Session, Side
 from optrack.steps.capture import capture_before, capture_running, merge
@@ -60,6 +63,8 @@ class Launching:
                 if self.number == 0:
                     self.capture_running(server)
             self.measure(server)
+            if self.number == 0:
+                self.check(server)
         finally:
             if server is not None:
                 self.teardown(server)
@@ -174,6 +179,21 @@ class Launching:
         prefix = f"{bench.name}." if len(self.recipe.bench) > 1 else ""
         return samples_of(parsed, self.number, repetition, prefix)
 
+    def check(self, server: Tree | None) -> None:
+        """Run the guards' commands, once on each side; the last number that one prints is its value."""
+        for name, check in self.recipe.check.items():
+            if check.command is None:
+                continue
+            with self.stage("bench", f"check-{name}.log"):
+                command = BenchCommand(shell=check.command, parser="rules")
+                output = self.command(command, f"check-{name}", self.recipe.timeout.check_s, server)
+            value = last_number(output)
+            invalid = "the check printed no number" if value is None else None
+            metric = Metric(name=f"{CHECK}{name}")
+            number = math.nan if value is None else value
+            sample = Sample(metric=metric, value=number, launch=self.number, repetition=0, invalid=invalid)
+            self.store.add_samples(self.run_id, [sample])
+
     def command(self, command: BenchCommand, stage: str, timeout_s: float, server: Tree | None) -> bytes:
         """Run one command to its end and return what its parser is to read."""
         return run_bench(
@@ -201,6 +221,12 @@ class Launching:
         if stopped.left:
             pids = ", ".join(str(process.pid) for process in stopped.left)
             self.journal.note(f"processes of this run live on after the teardown: {pids}")
+
+
+def last_number(output: bytes) -> float | None:
+    """Return the last number in what a command printed, or None."""
+    found = re.findall(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", output)
+    return float(found[-1]) if found else None
 
 
 def samples_of(parsed: Parsed, launch: int, repetition: int, prefix: str = "") -> tuple[Sample, ...]:

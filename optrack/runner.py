@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     become_subreaper()
     try:
         campaign = Campaign(load_settings(options.project), options.plan)
-        session = campaign.session(options.item)
+        session = campaign.session(options.item, sequential=options.sequential)
         lock = take_host(session, wait=options.wait, should_stop=will.stop)
         claimed = campaign.store.claim(
             session.candidate.run, from_statuses=_FROM_RUN if options.again else _FROM_NEXT
@@ -79,6 +79,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--tell", type=int, default=1, help="the descriptor to answer through")
     parser.add_argument("--wait", action="store_true", help="wait until the host is fit")
     parser.add_argument("--again", action="store_true", help="run the item whatever its status")
+    parser.add_argument("--sequential", action="store_true", help="stop when the verdict is settled")
     return parser.parse_args(arguments)
 
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from optrack.core.canonical import digest, recipe_digest
+from optrack.core.canonical import digest
 from optrack.core.judge import launch_order
 from optrack.core.plan import Item, Plan
 from optrack.core.recipe import Recipe
@@ -56,6 +56,7 @@ class Session:
     baseline: Side | None
     inherited: Mapping[str, str]
     salt: bytes
+    sequential: bool = False
 
     @property
     def variables(self) -> frozenset[str]:
@@ -97,16 +98,24 @@ def prepare(
     candidate: tuple[Item, Resolved],
     baseline: tuple[Item, Resolved] | None,
     at: datetime,
+    *,
+    sequential: bool,
 ) -> Session:
-    """Return the session that runs an item, beside the baseline where its launches are interleaved."""
-    ours = _side(settings, plan, *candidate, at)
-    theirs = _side(settings, plan, *baseline, at) if baseline else None
+    """Return the session that runs an item, beside the baseline where its launches are interleaved.
+
+    A `sequential` one ends as soon as its verdict is settled, within the recipe's number of launches; the
+    runs keep that with their recipe, since it belongs to the rules that they are judged by.
+    """
+    ours = _side(settings, plan, *candidate, at, sequential=sequential)
+    theirs = _side(settings, plan, *baseline, at, sequential=sequential) if baseline else None
     if theirs is not None:
         theirs.run = theirs.run.model_copy(update={"role": "baseline", "beside": ours.run.id})
-    return Session(settings, plan, ours, theirs, dict(os.environ), project_salt(settings.state))
+    return Session(settings, plan, ours, theirs, dict(os.environ), project_salt(settings.state), sequential)
 
 
-def _side(settings: Settings, plan: Plan, item: Item, resolved: Resolved, at: datetime) -> Side:
+def _side(
+    settings: Settings, plan: Plan, item: Item, resolved: Resolved, at: datetime, *, sequential: bool
+) -> Side:
     run = Run(
         id=new_run_id(at, item.id),
         plan=plan.name,
@@ -115,8 +124,8 @@ def _side(settings: Settings, plan: Plan, item: Item, resolved: Resolved, at: da
         started_at=at,
         actor=settings.actor,
         plan_digest=digest(plan.text),
-        recipe_digest=recipe_digest(resolved.data),
-        recipe=resolved.data,
+        recipe_digest=resolved.digest,
+        recipe={**resolved.data, "stop": "sequential" if sequential else "fixed"},
         runner=own_identity(),
     )
     return Side(run, resolved.recipe, engine_named(resolved.recipe.engine), settings.runs / run.id)

@@ -17,7 +17,9 @@ from optrack.settings import Settings
 from optrack.steps.process import is_alive
 
 
-def spawn_runner(settings: Settings, plan: Path, item: str, *, wait: bool, again: bool) -> str | None:
+def spawn_runner(
+    settings: Settings, plan: Path, item: str, *, wait: bool, again: bool, sequential: bool
+) -> str | None:
     """Start a runner on an item and return its run's id once it has claimed the item; None if another has it.
 
     The runner gets a session of its own, so closing the terminal doesn't reach it. What it can't do before
@@ -26,6 +28,7 @@ def spawn_runner(settings: Settings, plan: Path, item: str, *, wait: bool, again
     reading, writing = os.pipe()
     arguments = ["--project", str(settings.project), "--plan", str(plan.resolve()), "--item", item]
     arguments += ["--tell", str(writing), *(["--wait"] if wait else []), *(["--again"] if again else [])]
+    arguments += ["--sequential"] if sequential else []
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "optrack.runner", *arguments],
         stdin=subprocess.DEVNULL,

@@ -27,7 +27,8 @@ def command(
     """Pick the next pending item of the plan and run it.
 
     The run goes on in a process of its own: Ctrl-C stops it with its teardown, while closing the terminal
-    leaves it going (`optrack attach` follows it again).
+    leaves it going (`optrack attach` follows it again). With --all, the launches of an item end as soon as its
+    verdict is settled, unless its recipe says `stop: fixed`.
     """
     campaign = call.campaign
     if explain or dry_run:
@@ -61,7 +62,7 @@ def _run(call: Call, *, everything: bool, detach: bool, wait: bool, by: str) -> 
     tried: set[str] = set()
     while True:
         try:
-            run = campaign.start_next(by=by, wait=wait, without=tried)
+            run = campaign.start_next(by=by, wait=wait, without=tried, sequential=everything)
         except NothingToRunError:
             if not tried:
                 raise

@@ -159,13 +159,14 @@ def _tired(state: ItemState | None, attempts: int) -> Reason | None:
 
 
 def improved_ids(states: object) -> set[str]:
-    """Return the ids of the items whose judgement is an improvement."""
+    """Return the ids of the items whose judgement in force, of their present recipe, is an improvement."""
     return {
         state.item.id
         for state in states  # type: ignore[attr-defined]
         if state.judgement is not None
         and state.judgement.verdict == "improvement"
         and state.status == "completed"
+        and not state.stale
     }
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
+
+from pydantic import Field
 
 from optrack.core.frozen import Frozen
 
@@ -53,7 +56,8 @@ class Judgement(Frozen):
     a treatment that wasn't applied); `reasons` then says why, in sentences, as it does for every verdict.
     `method` is how the sides were compared (pair by pair, in block order, or with a spread known from
     history), `launches` how many a side that used, and `launches_needed` how many would probably decide
-    where the verdict is `inconclusive`.
+    where the verdict is `inconclusive`. `derived` has the recipe's derived metrics, None where one can't be
+    computed.
     """
 
     verdict: Verdict | None
@@ -69,3 +73,4 @@ class Judgement(Frozen):
     launches: int = 0
     method: Literal["paired", "block", "history"] | None = None
     guards: tuple[Guard, ...] = ()
+    derived: Mapping[str, float | None] = Field(default_factory=dict)

@@ -1,16 +1,17 @@
-"""An item's recipe resolved: its layers laid over one another, the combined treatments put in, the factors."""
+"""An item's recipe resolved: its layers laid over one another, treatments combined, factors named."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
 
+from optrack.core.canonical import recipe_digest
 from optrack.core.frozen import Frozen
 from optrack.core.plan import Item, Plan
-from optrack.core.recipe import Recipe, changes, layers_of, leaf_paths, overlay, treatment
-from optrack.core.recipe_build import RecipeFault, recipe_from
+from optrack.core.recipe import HOW_MEASURED, Recipe, changes, layers_of, leaf_paths, overlay, treatment
+from optrack.core.recipe_build import RecipeError, recipe_from
 from optrack.errors import PlanError
 
 Path = tuple[str, ...]
@@ -20,7 +21,8 @@ class Resolved(Frozen):
     """A recipe ready to run: plain data, the typed recipe, and its factors against the baseline's.
 
     `factors` maps a dotted leaf to (baseline's value, candidate's). `combined` names the items whose treatments
-    went in; `notes` says in sentences what a reader should know of how it came about.
+    went in; `notes` says in sentences what a reader should know of how it came about. `digest` is that of the
+    recipe as the plan has it, without what was adopted: it changes when the plan is edited, and only then.
     """
 
     data: Mapping[str, Any]
@@ -28,29 +30,58 @@ class Resolved(Frozen):
     factors: Mapping[str, tuple[Any, Any]] = Field(default_factory=dict)
     combined: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    digest: str = ""
 
 
 def resolve(
-    plan: Plan, item: Item | None, improved: Collection[str] = (), *, baseline: Item | None = None
+    plan: Plan,
+    item: Item | None,
+    improved: Collection[str] = (),
+    *,
+    baseline: Item | None = None,
+    adopted: Sequence[Item] = (),
 ) -> Resolved:
     """Resolve the recipe of `item`, or the plan's base recipe for None.
 
     `improved` are the ids of items that were an improvement: of those that `combine` lists, the treatments are
-    merged; where two set the same leaf, the later in the list wins and a note says so. `baseline` is the item
-    to compare with (the plan's own by default). Raises PlanError with file and line for a recipe that doesn't
-    fit, a `combine` that names no item or itself, and one of which nothing was an improvement.
+    merged; where two set the same leaf, the one later in rank wins and a note says so. `baseline` is the item
+    to compare with (the plan's own by default). The treatments of `adopted` items, in the order of their
+    adoption, are part of the base that everything stands on, the baseline included. Raises PlanError with file
+    and line for a recipe that doesn't fit, a `combine` that names no item or itself, and one of which nothing
+    was an improvement.
     """
     base = baseline if baseline is not None else plan.item(plan.baseline)
-    base_data = _layered(plan, base)
+    original = _layered(plan, base)
     notes: list[str] = []
-    data, combined = _data(plan, item, improved, base_data, notes, ())
+    data, combined = _data(plan, item, improved, original, notes, ())
+    written = recipe_digest(data)
+    base_data = original
+    for part in adopted:
+        base_data = _moved(_data(plan, part, improved, original, notes, ())[0], original, base_data)
+    if adopted:
+        data = _moved(data, original, base_data)
     try:
         recipe = recipe_from(data)
-    except RecipeFault as fault:
+    except RecipeError as fault:
         raise _located(plan, item, fault.path, fault.message, fault.hint) from None
     return Resolved(
-        data=data, recipe=recipe, factors=treatment(data, base_data), combined=combined, notes=tuple(notes)
+        data=data,
+        recipe=recipe,
+        factors=treatment(data, base_data),
+        combined=combined,
+        notes=tuple(notes),
+        digest=written,
     )
+
+
+def _moved(data: Mapping[str, Any], base: Mapping[str, Any], onto: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `onto` with all that `data` changes against `base`, and measured as `data` says."""
+    values = leaf_paths(data)
+    moved = {key: value for key, value in onto.items() if key not in HOW_MEASURED}
+    moved |= {key: value for key, value in data.items() if key in HOW_MEASURED}
+    for path in changes(data, base):
+        moved = _with(moved, path, values)
+    return moved
 
 
 def combined_ids(plan: Plan, item: Item) -> tuple[str, ...]:
@@ -102,7 +133,8 @@ def _data(
             before = setter.get(path)
             if before is not None and leaf_paths(data).get(path) != values.get(path):
                 notes.append(
-                    f"{before} and {part.id} both change `{'.'.join(path)}`; {part.id}'s value is used, the later of them"
+                    f"{before} and {part.id} both change `{'.'.join(path)}`; "
+                    f"{part.id}'s value is used, the later of them"
                 )
             setter[path] = part.id
             data = _with(data, path, values)
@@ -119,7 +151,7 @@ def _parts(plan: Plan, item: Item) -> list[Item]:
                 plan, item, ("combine",), f"`combine` names `{name}`, which is no item", "use an item's id"
             )
         found.append(part)
-    return found
+    return sorted(found, key=lambda part: part.rank)
 
 
 def _with(data: Mapping[str, Any], path: Path, values: Mapping[Path, Any]) -> dict[str, Any]:

@@ -1,13 +1,14 @@
-"""Which rows the plan's list shows and in what order: the tree by rank, or flat by value or result, filtered."""
+"""Which rows the plan's list shows, in what order: a tree by rank, or flat by value or result."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from optrack.core.state import ItemState
 from optrack.tui import marks
+from optrack.tui.board import NextItem
 
 Order = Literal["rank", "value", "result"]
 ORDERS: tuple[Order, ...] = ("rank", "value", "result")
@@ -27,6 +28,7 @@ class PlanRow:
     blocked: bool = False
     next: bool = False
     launches: int = 0
+    worth: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,53 +45,72 @@ def arranged(
     items: Iterable[ItemState],
     looking: Looking,
     *,
-    blocked: Collection[str] = (),
-    next_item: str | None = None,
+    choice: NextItem | None = None,
     launches: Mapping[str, int] | None = None,
 ) -> list[PlanRow]:
     """Return the rows for these items; ancestors of a match stay, so that it keeps its place in the tree."""
     states = list(items)
     counted = launches or {}
+    chosen = choice or NextItem(item=None, why="")
+    blocked = chosen.blocked
 
     def row(state: ItemState, depth: int = 0, opened: bool | None = None) -> PlanRow:
         name = state.item.id
-        return PlanRow(state, depth, opened, name in blocked, name == next_item, counted.get(name, 0))
+        return PlanRow(
+            state,
+            depth,
+            opened,
+            name in blocked,
+            name == chosen.item,
+            counted.get(name, 0),
+            chosen.worth.get(name, 0.0),
+        )
 
     filtering = bool(looking.words.strip() or looking.only)
     if looking.order != "rank":
-        chosen = [row(s) for s in states if not filtering or matches(s, looking, s.item.id in blocked)]
-        return sorted(chosen, key=_value if looking.order == "value" else _result)
+        rows = [row(s) for s in states if not filtering or matches(s, looking, s.item.id in blocked)]
+        return sorted(rows, key=_value if looking.order == "value" else _result)
     return _tree(states, looking, row, blocked, filtering)
 
 
-def _tree(states, looking, row, blocked, filtering) -> list[PlanRow]:  # type: ignore[no-untyped-def]
-    known = {s.item.id for s in states}
+def _tree(
+    states: Sequence[ItemState],
+    looking: Looking,
+    row: Callable[[ItemState, int, bool | None], PlanRow],
+    blocked: Collection[str],
+    filtering: bool,
+) -> list[PlanRow]:
+    known = {state.item.id for state in states}
     below: dict[str | None, list[ItemState]] = {}
     for state in states:
         parent = state.item.parent if state.item.parent in known else None
         below.setdefault(parent, []).append(state)
-    kept = known
-    if filtering:
-        parents = {s.item.id: s.item.parent for s in states}
-        kept = set()
-        for state in states:
-            if matches(state, looking, state.item.id in blocked):
-                at: str | None = state.item.id
-                while at is not None and at not in kept:
-                    kept.add(at)
-                    at = parents.get(at)
+    kept = _kept(states, looking, blocked) if filtering else known
     rows: list[PlanRow] = []
-    stack = [(s, 0) for s in reversed(below.get(None, []))]
+    stack = [(state, 0) for state in reversed(below.get(None, []))]
     while stack:
         state, depth = stack.pop()
         if state.item.id not in kept:
             continue
-        children = [c for c in below.get(state.item.id, []) if c.item.id in kept]
+        children = [child for child in below.get(state.item.id, []) if child.item.id in kept]
         opened = (filtering or state.item.id not in looking.folded) if children else None
         rows.append(row(state, depth, opened))
         if opened:
-            stack += [(c, depth + 1) for c in reversed(children)]
+            stack += [(child, depth + 1) for child in reversed(children)]
     return rows
+
+
+def _kept(states: Sequence[ItemState], looking: Looking, blocked: Collection[str]) -> set[str]:
+    """Return the ids of the matches and of all above them."""
+    parents = {state.item.id: state.item.parent for state in states}
+    kept: set[str] = set()
+    for state in states:
+        if matches(state, looking, state.item.id in blocked):
+            at: str | None = state.item.id
+            while at is not None and at not in kept:
+                kept.add(at)
+                at = parents.get(at)
+    return kept
 
 
 def matches(state: ItemState, looking: Looking, blocked: bool) -> bool:
@@ -106,10 +127,7 @@ def matches(state: ItemState, looking: Looking, blocked: bool) -> bool:
 
 
 def _value(row: PlanRow) -> tuple[float, int]:
-    gain, effort = row.state.item.gain, row.state.item.effort
-    high = gain.high if gain and gain.high is not None else float("-inf")
-    del effort
-    return (-high, row.state.item.rank)
+    return (-row.worth, row.state.item.rank)
 
 
 def _result(row: PlanRow) -> tuple[int, float, int]:

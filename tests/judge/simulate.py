@@ -10,7 +10,7 @@ import argparse
 import math
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from optrack.core.judge.baselines import history_of
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 METRIC = metric_named("output_throughput")
 REPETITIONS = 5
 LAUNCH_SPREAD, REPETITION_SPREAD = 0.015, 0.02
+ITEMS = 12
+"""Items of a campaign."""
 MOST = 16
 """Launches a side that a sequential session may use."""
 
@@ -99,6 +101,7 @@ class Design:
     launches: int
     sequential: bool = False
     interleaved: bool = True
+    family: int = 1
     knows: int = 0
     """Earlier runs of the plan from which the spread between launches is known."""
 
@@ -175,6 +178,7 @@ def _concluded(
         sequential=design.sequential,
         max_launches=design.launches,
         interleaved=design.interleaved,
+        family=design.family,
         history=history,
     )
     first = 2 if design.sequential else design.launches
@@ -215,6 +219,15 @@ def same_power(effect: float, wanted: float, sessions: int, knows: int) -> tuple
     return 41, 0.0
 
 
+def campaigns(design: Design, count: int) -> float:
+    """Return in how many of `count` campaigns, %, any of `design.family` items without effect is credited."""
+    wrong = sum(
+        simulate(design, two_level, 0.0, design.family, seed=campaign).improvement > 0
+        for campaign in range(count)
+    )
+    return 100 * wrong / count
+
+
 def main(argv: list[str] | None = None) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -227,6 +240,11 @@ def main(argv: list[str] | None = None) -> None:
         tallies = [simulate(design, noise, 0.0, sessions) for design in DESIGNS]
         cells = [f"{tally.share(tally.improvement + tally.regression):26.1f}" for tally in tallies]
         out.write(f"{name:18}{''.join(cells)}\n")
+        out.flush()
+    out.write(f"\nAny false improvement in a campaign of {ITEMS} items, % of {sessions // 4} campaigns\n")
+    for design in DESIGNS[1:4]:
+        bounded = campaigns(replace(design, family=ITEMS), sessions // 4)
+        out.write(f"{design.name:26}{bounded:5.1f}\n")
         out.flush()
     for effect in (0.03, 0.05):
         out.write(f"\nDetections of a true gain of {effect:.0%}, %\n")

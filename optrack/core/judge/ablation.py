@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from optrack.core.frozen import Frozen
-from optrack.core.recipe import treatment
+from optrack.core.recipe import changes, leaf_paths, treatment
 
 
 class Ablation(Frozen):
     """An item that resolves part of a confounded treatment, to be put under the item it takes apart.
 
-    `layer` is its recipe block, laid over that item's: it takes the other factors back to the baseline.
+    `layer` is its recipe block, laid over the baseline's recipe: it has the factors in `keeps` and no other.
     """
 
     id: str
@@ -47,7 +47,7 @@ def ablation(item: str, candidate: Mapping[str, Any], baseline: Mapping[str, Any
             kind=kind,
             factor=factor,
             keeps=keeps,
-            layer=_back(candidate, baseline, frozenset(factors) - frozenset(keeps), ""),
+            layer=_kept(candidate, baseline, frozenset(keeps)),
         )
         for kind, factor, keeps in plans
     )
@@ -60,22 +60,14 @@ def _short(factor: str, factors: tuple[str, ...]) -> str:
     return last if alone else factor.replace(".", "-")
 
 
-def _back(
-    candidate: Mapping[str, Any], baseline: Mapping[str, Any], undo: frozenset[str], prefix: str
-) -> dict[str, Any]:
-    """Return the layer that takes the leaves `undo` (dotted) back to the baseline's values."""
+def _kept(candidate: Mapping[str, Any], baseline: Mapping[str, Any], keeps: frozenset[str]) -> dict[str, Any]:
+    """Return the layer over `baseline` that has the leaves `keeps` (dotted) as `candidate` has them."""
+    ours = leaf_paths(candidate)
     layer: dict[str, Any] = {}
-    for key in [*candidate, *(key for key in baseline if key not in candidate)]:
-        ours, theirs = candidate.get(key), baseline.get(key)
-        if f"{prefix}{key}" in undo:
-            layer[key] = theirs
-        elif isinstance(ours, Mapping) or isinstance(theirs, Mapping):
-            inner = _back(
-                ours if isinstance(ours, Mapping) else {},
-                theirs if isinstance(theirs, Mapping) else {},
-                undo,
-                f"{prefix}{key}.",
-            )
-            if inner:
-                layer[key] = inner
+    for path in changes(candidate, baseline):
+        if ".".join(path) in keeps:
+            place = layer
+            for step in path[:-1]:
+                place = place.setdefault(step, {})
+            place[path[-1]] = ours.get(path)
     return layer

@@ -58,9 +58,10 @@ def attribute(
     if not missing:
         reasons.append(f"Each of {listed(names)} was judged by itself against this baseline.")
         return Attribution(status="single", factors=names), tuple(reasons)
+    each = "each of them" if len(missing) == len(names) else listed(missing)
     reasons.append(
         f"{len(names)} factors changed together ({listed(names)}), so the effect belongs to their "
-        f"combination and can't be credited to any one of them; measuring {listed(missing)} alone, "
+        f"combination and can't be credited to any one of them; measuring {each} alone, "
         "or everything but it, would resolve it (`optrack ablate`)."
     )
     return Attribution(status="confounded", factors=names), tuple(reasons)

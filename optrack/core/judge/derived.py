@@ -115,7 +115,8 @@ def _value(expression: str, own: Mapping[str, float], baseline: Mapping[str, flo
     reader = SimpleEval(
         names={**own, "baseline": _Means(baseline)}, functions=_functions(), operators=_operators()
     )
-    return reader.eval(expression.strip())
+    parsed = ast.parse(expression.strip(), mode="eval").body
+    return reader.eval(expression, previously_parsed=parsed)
 
 
 def _functions() -> dict[str, Callable[..., Any]]:

@@ -11,8 +11,15 @@ from pydantic import Field
 
 from optrack.core.frozen import Frozen
 from optrack.core.metrics import Metric, Sample
-from optrack.core.recipe import Check
+from optrack.core.recipe import Check, Recipe
 from optrack.core.run import Failure, Outcome, Run, Stage
+
+MOST_LAUNCHES_A_SIDE = 16
+"""How many launches a side a sequential session may use unless its recipe says."""
+
+
+_LARGEST = 1e300
+"""Sums of larger values may leave the range of a float."""
 
 
 class Side(Frozen):
@@ -62,9 +69,36 @@ class Rules(Frozen):
     interleaved: bool = True
     family: int = Field(default=1, ge=1)
     sequential: bool = False
-    max_launches: int = Field(default=16, ge=1)
+    max_launches: int = Field(default=MOST_LAUNCHES_A_SIDE, ge=1)
     history: History | None = None
     guards: Mapping[str, Check] = Field(default_factory=dict)
+
+
+def rules_of(
+    recipe: Recipe,
+    metric: Metric,
+    *,
+    min_effect: float,
+    interleaved: bool,
+    family: int = 1,
+    history: History | None = None,
+) -> Rules:
+    """Return the rules that a recipe asks for: its guards, how many launches, and whether it may stop early.
+
+    A sequential session that names fewer than three launches may use as many as the rules allow by default.
+    """
+    sequential = recipe.stop == "sequential"
+    most = recipe.launches if not sequential or recipe.launches >= 3 else MOST_LAUNCHES_A_SIDE
+    return Rules(
+        metric=metric,
+        min_effect=min_effect,
+        interleaved=interleaved,
+        family=family,
+        sequential=sequential,
+        max_launches=most,
+        history=history,
+        guards=recipe.check,
+    )
 
 
 class Launch(Frozen):
@@ -110,6 +144,12 @@ def side_of(
     )
 
 
+def _wrong(value: float) -> str | None:
+    if not math.isfinite(value):
+        return "not a number"
+    return "too large to be a measurement" if abs(value) > _LARGEST else None
+
+
 def evidence_of(side: Side, metric: str) -> Evidence:
     """Return the launches of `metric`: its valid, finite samples; the others counted by what is wrong.
 
@@ -121,7 +161,7 @@ def evidence_of(side: Side, metric: str) -> Evidence:
     for sample in side.samples:
         if sample.metric.name != metric:
             continue
-        wrong = sample.invalid or (None if math.isfinite(sample.value) else "not a number")
+        wrong = sample.invalid or _wrong(sample.value)
         if wrong:
             invalid[wrong] = invalid.get(wrong, 0) + 1
         else:

@@ -34,7 +34,7 @@ class Estimate(Frozen):
     @property
     def relative(self) -> float:
         """The relative difference, candidate / baseline - 1."""
-        return math.expm1(self.difference)
+        return _relative(self.difference)
 
     def reach(self, tail: float) -> float:
         """Return the half-width, on the log scale, of the interval that leaves `tail` outside at each end."""
@@ -45,17 +45,15 @@ class Estimate(Frozen):
         reach = self.reach((1 - confidence) / 2 if tail is None else tail)
         return Effect(
             relative=self.relative,
-            low=math.expm1(self.difference - reach),
-            high=math.expm1(self.difference + reach),
+            low=_relative(self.difference - reach),
+            high=_relative(self.difference + reach),
             confidence=confidence,
         )
 
-    def tail_beyond_zero(self) -> float:
-        """Return the one-sided probability of so large a difference if there were none."""
-        distance = abs(self.difference) - self.widened
-        if distance <= 0:
-            return 0.5
-        return tail(distance / self.error, self.freedom) if self.error > 0 else 0.0
+
+def _relative(difference: float) -> float:
+    """Return a difference of logarithms as a relative difference, capped where a float ends."""
+    return math.expm1(min(difference, 700.0))
 
 
 def quantile(probability: float, freedom: float) -> float:
@@ -63,13 +61,6 @@ def quantile(probability: float, freedom: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, probability))
-
-
-def tail(t: float, freedom: float) -> float:
-    """Return the probability that Student's t exceeds `t`."""
-    from scipy.special import stdtr
-
-    return float(stdtr(freedom, -t))
 
 
 def pairs_of(candidate: Evidence, baseline: Evidence) -> tuple[tuple[Launch, Launch], ...]:

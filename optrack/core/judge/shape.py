@@ -53,7 +53,7 @@ def _warm_up(launches: Sequence[Launch]) -> list[str]:
 def _outliers(name: str, launches: Sequence[Launch], unit: str) -> list[str]:
     """Name repetitions far from their launch's median, by the median absolute deviation over all launches."""
     residuals = [
-        (math.log(value / median(launch.values)), launch, index)
+        (math.log(value) - math.log(median(launch.values)), launch, index)
         for launch in launches
         if len(launch.values) >= 3 and min(launch.values) > 0
         for index, value in enumerate(launch.values)

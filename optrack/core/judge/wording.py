@@ -8,11 +8,12 @@ from optrack.core.judgement import Effect
 
 
 def percent(fraction: float, *, signed: bool = True) -> str:
-    """Return a fraction as a percentage with two significant digits at least, `+4.2%`."""
+    """Return a fraction as a percentage: with its sign where it is an effect, `+4.2%`, else `2%`."""
     value = 100 * fraction
     digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 1 or value == 0 else 2
-    text = f"{value:+.{digits}f}%" if signed else f"{value:.{digits}f}%"
-    return text.replace("-", "−") if signed else text
+    if not signed:
+        return f"{value:.3g}%"
+    return f"{value:+.{digits}f}%".replace("-", "−")
 
 
 def level(fraction: float) -> str:

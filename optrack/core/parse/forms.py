@@ -221,7 +221,7 @@ def _is_empty_band(draft: Draft) -> bool:
 
 
 def _is_tracked(drafts: list[Draft]) -> bool:
-    """Whether items carry what only a plan gives them: boxes, or labels with gains or efforts on half of them."""
+    """Whether items carry what only a plan gives: boxes, or labels with amounts on half of them."""
     if any(d.boxed for d in drafts):
         return True
     labelled = [d for d in drafts if d.label is not None]

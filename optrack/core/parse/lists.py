@@ -18,7 +18,8 @@ from optrack.core.status import Status
 _DASH = re.compile(r"\s+(?:—|–|--)\s+|\s—|—\s")
 _HYPHEN = re.compile(r"\s+-\s+")
 _BOXES: dict[str, Status] = {
-    "x": "completed", "X": "completed", "✓": "completed", "✔": "completed", "~": "cancelled", "-": "cancelled",
+    "x": "completed", "X": "completed", "✓": "completed", "✔": "completed",
+    "~": "cancelled", "-": "cancelled",
     "/": "in_progress",
 }  # fmt: skip
 
@@ -26,7 +27,7 @@ _BOXES: dict[str, Status] = {
 def entry_drafts(listing: Listing, parent: Draft | None, *, numbered: bool, bullets: bool) -> list[Draft]:
     """Return the items among a list's entries and those nested in them, in order.
 
-    Task boxes and labels (`1B: …`) always make an item; numbers do with `numbered`, plain bullets with `bullets`.
+    Task boxes and labels (`1B: …`) always make an item; numbers do with `numbered`, bullets with `bullets`.
     """
     found: list[Draft] = []
     for entry in listing.entries:
@@ -69,7 +70,7 @@ def draft_of_entry(entry: Entry, label: Label | None) -> Draft:
 
 
 def lists_of(blocks: list[Block]) -> Iterator[tuple[Listing, str | None]]:
-    """Yield the lists among blocks, each with the words that lead in to it, if a line ending in a colon does."""
+    """Yield the lists among blocks, each with the words ending in a colon that lead in to it, if any."""
     lead: str | None = None
     for block in blocks:
         if isinstance(block, Listing):

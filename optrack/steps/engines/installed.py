@@ -8,14 +8,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 
-def package_folder(name: str, env: Mapping[str, str | None] | None = None) -> Path | None:
-    """Return the folder of package `name` for `python3` on the recipe's PATH, or None; nothing is imported.
+def package_folder(
+    name: str, env: Mapping[str, str | None] | None = None, python: str = "python3"
+) -> Path | None:
+    """Return the folder of package `name` for an interpreter on the PATH, or None; nothing is imported.
 
     `env` is the recipe's environment over the caller's. Searched are PYTHONPATH, the interpreter's
     site-packages with the folders that its .pth files add, and the user's own.
     """
     merged = {**os.environ, **(env or {})}
-    for folder in _folders(merged):
+    for folder in _folders(merged, python):
         candidate = folder / name
         if (candidate / "__init__.py").is_file() or (candidate / "srt").is_dir():
             return candidate
@@ -28,11 +30,11 @@ def package_version(folder: Path) -> str | None:
     return found[-1].name.removesuffix(".dist-info").split("-", 1)[1] if found else None
 
 
-def _folders(env: Mapping[str, str | None]) -> Iterator[Path]:
+def _folders(env: Mapping[str, str | None], python: str) -> Iterator[Path]:
     for entry in (env.get("PYTHONPATH") or "").split(os.pathsep):
         if entry:
             yield Path(entry)
-    interpreter = shutil.which("python3", path=env.get("PATH"))
+    interpreter = shutil.which(python, path=env.get("PATH"))
     roots = []
     if interpreter:
         for path in (Path(interpreter), Path(interpreter).resolve()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import time
 from collections.abc import Mapping
@@ -23,6 +24,8 @@ from optrack.steps.engines.sglang_bench import WITHOUT_SERVER, bench_command
 
 READY_LINE = r"The server is fired up and ready to roll!"
 _FLUSH_TRIES = 5
+_PAUSE_S = 0.5
+_LAUNCH = re.compile(r"^(?P<before>.*(?:&&|;)\s*)?.*?(?P<python>\S*python[\d.]*)\s+-m\s+sglang\.", re.DOTALL)
 
 
 class SglangEngine:
@@ -69,7 +72,10 @@ class SglangEngine:
         """Return the command of one pass: a tool of SGLang's with its arguments, or shell text."""
         if bench.command or not bench.tool:
             return own_command(bench, place)
-        return bench_command(recipe, bench, place, python=self.python, package=self._package(recipe))
+        before, python = self._interpreter(recipe)
+        return bench_command(
+            recipe, bench, place, before=before, python=python, package=self._package(recipe)
+        )
 
     def stop_signal(self) -> int:
         """Return SIGINT: on SIGTERM the server waits for running requests without a limit."""
@@ -95,7 +101,7 @@ class SglangEngine:
             if status == 200:
                 return None
             if attempt + 1 < _FLUSH_TRIES:
-                time.sleep(0.5)
+                time.sleep(_PAUSE_S)
         return f"the server's cache wasn't flushed: {body[:200].decode(errors='replace').strip()}"
 
     def problems(self, recipe: Recipe) -> tuple[str, ...]:
@@ -107,8 +113,15 @@ class SglangEngine:
             return (*found, "SGLang isn't installed here, so its server arguments weren't checked")
         return found
 
+    def _interpreter(self, recipe: Recipe) -> tuple[str, str]:
+        """Return what the recipe's `launch` does first, and its interpreter: benchmarks run the same way."""
+        match = _LAUNCH.search(recipe.launch) if recipe.launch else None
+        return (match["before"] or "", match["python"]) if match else ("", self.python)
+
     def _package(self, recipe: Recipe) -> Path | None:
-        return package_folder("sglang", recipe.env)
+        """Return where SGLang is installed for the recipe's interpreter; None where its shell text decides."""
+        before, python = self._interpreter(recipe)
+        return None if before else package_folder("sglang", recipe.env, python)
 
 
 def served_name(place: Place) -> str:

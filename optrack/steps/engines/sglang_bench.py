@@ -7,7 +7,7 @@ from pathlib import Path
 
 from optrack.core.recipe import Bench, Recipe, Scalar
 from optrack.errors import PlanError
-from optrack.steps.engines.arguments import Arguments, flag, given, prompts, without, words
+from optrack.steps.engines.arguments import Arguments, flag, given, prompts, words
 from optrack.steps.engines.protocol import BenchCommand, Place
 
 SERVING = "sglang.bench_serving"
@@ -26,20 +26,21 @@ _MOVED = {
 
 
 def bench_command(
-    recipe: Recipe, bench: Bench, place: Place, *, python: str, package: Path | None
+    recipe: Recipe, bench: Bench, place: Place, *, before: str, python: str, package: Path | None
 ) -> BenchCommand:
     """Return the command of one pass of `bench.tool`; what the recipe doesn't say is filled in.
 
     Filled in are the server's address, the model's tokenizer, `random-ids` as dataset (the others need a
     download), flushing of the cache after the tool's own warm-up, a fixed seed, and the file for the result.
+    `before` is shell text that comes first, such as `cd "$REPO/python" && `.
     """
     tool = bench.tool or ""
     if tool not in TOOLS:
         raise PlanError(f"engine 'sglang' has no benchmark '{tool}'", hint=f"known: {', '.join(TOOLS)}")
     output = place.run_dir / f"{bench.name}-{place.launch}.jsonl"
     filled = _FILLED[tool](recipe, bench.args, place, output)
-    arguments = words({**filled, **without(bench.args, ("python",))})
-    shell = " ".join([python, "-m", _module(tool, package, python), *arguments])
+    arguments = words({**filled, **bench.args})
+    shell = before + " ".join([python, "-m", _module(tool, package, python), *arguments])
     requests = prompts(bench.args) if tool == SERVING else None
     return BenchCommand(shell=shell, parser=tool, output=output, requests=requests)
 

@@ -206,15 +206,15 @@ def _move_on(
 ) -> None:
     item = session.get(ItemRow, run.item_key)
     assert item is not None
-    newer = session.exec(
-        select(RunRow.id).where(
-            col(RunRow.item_key) == run.item_key,
-            col(RunRow.beside).is_(None),
-            col(RunRow.started_at) > run.started_at,
-        )
-    ).first()
-    expected = ("in_progress", "pending") if corrected else ("in_progress",)
-    if item.status in expected and item.status != after and newer is None:
+    mine = item.status == "in_progress"
+    if corrected:
+        last = session.exec(
+            select(TransitionRow.run)
+            .where(col(TransitionRow.item_key) == run.item_key)
+            .order_by(col(TransitionRow.seq).desc())
+        ).first()
+        mine = last == run.id
+    if mine and item.status != after:
         move_item(session, item, after, who=run.actor, why=why, at=at, run=run.id)
 
 

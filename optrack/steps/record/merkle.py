@@ -31,6 +31,10 @@ def _split(data: Any, put: Callable[[str], str]) -> Any:
 
 def _apart(value: Any, put: Callable[[str], str]) -> Any:
     """Return the value with its own large values taken apart, or a reference to it if it is still large."""
+    if not isinstance(value, (str, Mapping, list, tuple)) or not value:
+        return value
+    if isinstance(value, str) and len(value) <= _LARGE_CHARS // 12:
+        return value
     inner = _split(value, put)
     text = canonical(inner)
     return {_APART: put(text)} if len(text) > _LARGE_CHARS else inner

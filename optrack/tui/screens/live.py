@@ -1,58 +1,272 @@
-"""The run in progress: where it is, what it has measured, and its logs."""
+"""A run as it goes: its stage and times, the metric so far, the host's load, and its logs."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from optrack.core.events import Entry
-from optrack.core.run import Run
-from optrack.tui import commands
-from optrack.tui.messages import Picture
+from optrack.core.judgement import Judgement
+from optrack.core.metrics import series_of
+from optrack.core.run import Run, Stage
+from optrack.tui import commands, figures, marks
+from optrack.tui.board import LOG_KINDS, Board, Gauge, LogKind
+from optrack.tui.messages import Acted, Picture
 from optrack.tui.outside import plain
+from optrack.tui.progress import Progress, followed
 from optrack.tui.screens.base import BoardScreen
+from optrack.tui.screens.dialogs import Confirm
+from optrack.tui.widgets.gauges import Gauges
+from optrack.tui.widgets.item_text import toned
 from optrack.tui.widgets.log_view import LogView
+from optrack.tui.widgets.stage_bar import stage_lines
+from optrack.tui.widgets.strip_plot import strip_plot, strips
+
+NOTHING = "No run is in progress, and none was chosen.\n\nPress 1, then n, to run the plan's next item."
+LOG_NAMES: Mapping[LogKind, str] = {"server": "server log", "bench": "benchmark output"}
 
 
-class LiveRead(Message):
-    """The journal of the run was read."""
+@dataclass(frozen=True)
+class Seen:
+    """What was read of a run at one time."""
 
-    def __init__(self, run: Run | None, entries: tuple[Entry, ...], log: Path | None) -> None:
+    run: Run
+    entries: Sequence[Entry]
+    so_far: Judgement | None
+    gauges: Sequence[Gauge]
+    expected: Mapping[Stage, float]
+    log: Path | None
+    now: datetime
+
+
+class RunSeen(Message):
+    """The run was read; None if there is no run to show."""
+
+    def __init__(self, seen: Seen | None) -> None:
         super().__init__()
-        self.run, self.entries, self.log = run, entries, log
+        self.seen = seen
+
+
+class Ticked(Message):
+    """Time has passed: what changes without an entry in the journal."""
+
+    def __init__(self, run: str, gauges: Sequence[Gauge], log: Path | None, now: datetime) -> None:
+        super().__init__()
+        self.run, self.gauges, self.log, self.now = run, gauges, log, now
+
+
+def seen(board: Board, run_id: str, after: int, which: LogKind) -> RunSeen:
+    """Read what there is of a run beyond journal number `after`."""
+    run = board.run(run_id)
+    if run is None:
+        return RunSeen(None)
+    return RunSeen(
+        Seen(
+            run=run,
+            entries=board.entries(run_id, after),
+            so_far=board.so_far(run_id),
+            gauges=board.gauges(run_id),
+            expected=board.expected_stages(run_id),
+            log=board.log_path(run_id, which),
+            now=board.now(),
+        )
+    )
 
 
 class LiveScreen(BoardScreen):
-    """The screen of the run in progress."""
+    """The screen of the run in progress, or of one that was chosen."""
 
     TAB = "Live"
-    OFFERS = (commands.Back,)
+    OFFERS = (commands.StopRun, commands.OtherLog, commands.Filter, commands.Pause, commands.Back)
     BINDINGS: ClassVar[list[BindingType]] = [*commands.bindings(OFFERS)]
     AUTO_FOCUS = "#log"
 
+    def __init__(self, run_id: str | None = None) -> None:
+        super().__init__()
+        self._chosen = run_id
+        self._following: str | None = None
+        self._progress = Progress()
+        self._seen: Seen | None = None
+        self._which: LogKind = "server"
+
+    @property
+    def log_view(self) -> LogView:
+        """The log."""
+        return self.query_one("#log", LogView)
+
+    @property
+    def words(self) -> Input:
+        """Where the words to search for are typed."""
+        return self.query_one("#search", Input)
+
     def body(self) -> ComposeResult:
-        yield Static(Content(""), id="stage")
-        yield LogView(id="log")
+        yield Static(Content(""), id="run-title")
+        yield Static(Content(""), id="stages")
+        yield Static(Content(""), id="metric")
+        yield Gauges(id="gauges")
+        yield Static(Content(""), id="strips")
+        yield LogView(id="log", empty="Nothing has been written yet.")
+        yield Input(placeholder="search the log", id="search", classes="-hidden")
+
+    def on_mount(self) -> None:
+        self.set_interval(1.0, self._tick)
+
+    def open(self, run_id: str | None) -> None:
+        """Follow this run; None for the one in progress."""
+        self._chosen = run_id
+        self.renew()
 
     def look(self, picture: Picture) -> None:
-        if not picture.live:
-            self.query_one("#stage", Static).update(Content("Nothing is running. Press n to run the next item."))
+        target = self._chosen or (picture.live[-1].id if picture.live else self._following)
+        if target is None:
+            self.query_one("#stages", Static).update(Content.styled(NOTHING, "$quiet"))
+            self.log_view.add_class("-hidden")
             return
-        run = picture.live[-1]
+        if target != self._following:
+            self._following, self._progress, self._seen = target, Progress(), None
+        self.log_view.remove_class("-hidden")
+        self.fetch("live", partial(seen, self.board, target, self._progress.seq, self._which))
 
-        def work() -> Message:
-            return LiveRead(run, tuple(self.board.entries(run.id, 0)), self.board.log_path(run.id, "server"))
+    def _tick(self) -> None:
+        run, which = self._following, self._which
+        if not self.is_current or self._progress.ended is not None or run is None:
+            return
+        board = self.board
+        self.fetch("tick", lambda: Ticked(run, board.gauges(run), board.log_path(run, which), board.now()))
 
-        self.fetch("live", work)
+    def on_ticked(self, message: Ticked) -> None:
+        if self._seen is None or message.run != self._following:
+            return
+        self._seen = replace(self._seen, gauges=message.gauges, log=message.log, now=message.now)
+        self._tell()
 
-    def on_live_read(self, message: LiveRead) -> None:
-        if message.run is not None and message.entries:
-            last = message.entries[-1].event.kind
-            self.query_one("#stage", Static).update(Content(f"{plain(message.run.item)}  {last}"))
-        self.query_one("#log", LogView).open(message.log)
+    def on_resize(self) -> None:
+        self._tell()
+
+    def on_run_seen(self, message: RunSeen) -> None:
+        if message.seen is None or message.seen.run.id != self._following:
+            return
+        self._seen = message.seen
+        self._progress = followed(self._progress, message.seen.entries)
+        self._tell()
+
+    def _tell(self) -> None:
+        self.log_view.border_title = LOG_NAMES[self._which]
+        found = self._seen
+        if found is None:
+            return
+        self.log_view.open(found.log)
+        self.query_one("#gauges", Gauges).show(found.gauges)
+        width = max(10, self.size.width - 2)
+        picture = self.picture
+        state = picture.state(found.run.item) if picture else None
+        title = [
+            (plain(found.run.item), "bold $live"),
+            (f"  {plain(state.item.title if state else '')}", "bold $strong"),
+        ]
+        self.query_one("#run-title", Static).update(
+            Content.assemble(*title, (f"   {plain(found.run.id)}", "$quiet"))
+        )
+        lines = stage_lines(self._progress, found.expected, found.now, width)
+        self.query_one("#stages", Static).update(Content("\n").join(lines))
+        metric = picture.plan.metric.name if picture else "output_throughput"
+        self.query_one("#metric", Static).update(Content("\n").join(self._metric(metric, found)))
+        rows, unit = strips(metric, self._progress.measured("candidate"), self._progress.measured("baseline"))
+        self.query_one("#strips", Static).update(Content("\n").join(strip_plot(rows[-8:], unit, width)))
+
+    def _metric(self, metric: str, found: Seen) -> list[Content]:
+        ours = series_of(self._progress.measured("candidate"), metric)
+        theirs = series_of(self._progress.measured("baseline"), metric)
+        failure = self._progress.ended.failure if self._progress.ended else None
+        lines = []
+        if failure:
+            lines.append(Content.styled(plain(failure.message), "$bad"))
+        if ours is None:
+            return (
+                [*lines, Content.styled(f"{metric}: nothing measured yet", "$quiet")]
+                if not failure
+                else lines
+            )
+        told = f"{figures.number(median(ours.values), ours.metric.unit)}"
+        parts: list[Content | tuple[str, str]] = [(f"{metric} ", "$quiet"), (told, "bold $strong")]
+        if theirs is not None:
+            parts.append((f"  baseline {figures.number(median(theirs.values))}", "$quiet"))
+        judged = found.so_far
+        if judged is not None and judged.effect is not None:
+            parts.append((f"  {figures.effect(judged.effect)} {figures.interval(judged.effect)}", "$live"))
+        lines.append(Content.assemble(*parts))
+        if judged is not None:
+            verdict = marks.VERDICT[judged.verdict] if judged.verdict else marks.NO_VERDICT
+            reason = plain(judged.reasons[0]) if judged.reasons else ""
+            lines.append(Content.assemble(toned(verdict), (f"   {reason}", "$quiet")))
+        return lines
+
+    @on(commands.OtherLog)
+    def other_log(self) -> None:
+        """Change between the logs."""
+        at = LOG_KINDS.index(self._which)
+        self._which = LOG_KINDS[(at + 1) % len(LOG_KINDS)]
+        self.renew()
+
+    @on(commands.Pause)
+    def pause(self) -> None:
+        """Stop following the end of the log, or follow it again."""
+        self.log_view.action_pause()
+
+    @on(commands.StopRun)
+    def stop_run(self) -> None:
+        """Ask before the run is stopped."""
+        run = self._following
+        if run is None or self._progress.ended is not None:
+            self.notify("Nothing is running here.", markup=False)
+            return
+
+        def stopped(answer: str | None) -> None:
+            if answer:
+                force = answer == "force"
+
+                def work() -> Message:
+                    self.board.stop(run, force=force)
+                    return Acted("The runner was asked to stop; it tears down and records.")
+
+                self.optrack.act(work)
+
+        text = "The server is torn down, the run recorded as interrupted, and the item is pending again."
+        answers = (("yes", "Stop"), ("force", "Stop at once"))
+        self.app.push_screen(Confirm(f"Stop run {run}?", text, answers), stopped)
+
+    @on(commands.Filter)
+    def start_search(self) -> None:
+        """Ask for the words to search for."""
+        self.words.remove_class("-hidden")
+        self.words.focus()
+
+    @on(Input.Submitted)
+    def searched(self, message: Input.Submitted) -> None:
+        """Search for the words."""
+        self.words.add_class("-hidden")
+        self.log_view.focus()
+        self.log_view.search(message.value)
+
+    @on(commands.Back)
+    def leave_search(self, message: commands.Back) -> None:
+        """End the search, or else go back."""
+        if self.words.has_class("-hidden") and not self.log_view.words:
+            return
+        message.stop()
+        self.words.value = ""
+        self.words.add_class("-hidden")
+        self.log_view.search("")
+        self.log_view.focus()

@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container, Vertical, VerticalScroll
+from textual.containers import Container, Vertical
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Input, Static
 
 from optrack.tui import commands, plan_rows
+from optrack.tui.board import ResolvedItem
 from optrack.tui.messages import Picture
 from optrack.tui.outside import content, plain
 from optrack.tui.plan_rows import Looking, PlanRow
 from optrack.tui.screens.acting import ItemScreen
 from optrack.tui.widgets import item_text
-from optrack.tui.widgets.plan_list import plan_list
+from optrack.tui.widgets.plan_list import PlanList
 from optrack.tui.widgets.rows import RowList
+from optrack.tui.widgets.sheet import Build, Sheet
 
 EMPTY = "The plan has no items yet.\nPress e to write some, or run: optrack plan new"
 NO_MATCH = "Nothing matches. Press escape to show all items again."
+
+
+class TreatmentRead(Message):
+    """The recipe of the selected item was read; `told` builds what stands above it."""
+
+    def __init__(self, item: str, told: Build, resolved: ResolvedItem) -> None:
+        super().__init__()
+        self.item, self.told, self.resolved = item, told, resolved
 
 
 class PlanScreen(ItemScreen):
@@ -36,9 +48,11 @@ class PlanScreen(ItemScreen):
         commands.NextShown,
         commands.Sort,
         commands.Fold,
-        commands.Back,
     )
-    BINDINGS: ClassVar[list[BindingType]] = [*commands.bindings(OFFERS)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *commands.bindings(OFFERS),
+        *commands.bindings((commands.Back,), shown=False),
+    ]
     AUTO_FOCUS = "#items"
 
     def __init__(self) -> None:
@@ -46,14 +60,19 @@ class PlanScreen(ItemScreen):
         self.looking = Looking()
 
     @property
-    def rows(self) -> RowList[PlanRow]:
+    def rows(self) -> PlanList:
         """The list of items."""
-        return self.query_one("#items", RowList)
+        return self.query_one("#items", PlanList)
 
     @property
     def filter(self) -> Input:
         """Where the words to filter by are typed."""
         return self.query_one("#filter", Input)
+
+    @property
+    def sheet(self) -> Sheet:
+        """The selected item in words."""
+        return self.query_one("#detail", Sheet)
 
     @property
     def current(self) -> str | None:
@@ -65,20 +84,17 @@ class PlanScreen(ItemScreen):
         yield Static(Content(""), id="next")
         with Container(id="halves"):
             with Vertical(id="left"):
-                yield plan_list("items")
+                yield PlanList(id="items")
                 yield Input(placeholder="words that must occur", id="filter", classes="-hidden")
-            with VerticalScroll(id="detail", can_focus=False):
-                yield Static(Content(""), id="detail-text")
+            yield Sheet(id="detail")
 
     def look(self, picture: Picture) -> None:
-        plan = picture.plan
         self.query_one("#title", Static).update(self._title(picture))
         self.query_one("#next", Static).update(next_line(picture))
         rows = plan_rows.arranged(
             picture.items,
             self.looking,
-            blocked=picture.choice.blocked,
-            next_item=picture.choice.item,
+            choice=picture.choice,
             launches=picture.launches,
         )
         self.rows.show(rows, empty=NO_MATCH if picture.items else EMPTY)
@@ -86,12 +102,14 @@ class PlanScreen(ItemScreen):
         shown += [f"only {self.looking.only}"] if self.looking.only else []
         shown += [f"with '{plain(self.looking.words)}'"] if self.looking.words else []
         self.query_one("#left").border_subtitle = ", ".join(shown).replace("[", "(")
-        del plan
 
     def _title(self, picture: Picture) -> Content:
         plan = picture.plan
         done = sum(s.status in ("completed", "cancelled") for s in picture.items)
-        parts = [(plain(plan.title or plan.name), "bold $strong"), (f"   {done} of {len(picture.items)} done", "$quiet")]
+        parts = [
+            (plain(plan.title or plan.name), "bold $strong"),
+            (f"   {done} of {len(picture.items)} done", "$quiet"),
+        ]
         if plan.problems:
             errors = [p for p in plan.problems if p.severity == "error"] or list(plan.problems)
             parts.append((f"   ! {plain(errors[0].located(plan.path))}", "$bad"))
@@ -103,15 +121,23 @@ class PlanScreen(ItemScreen):
         self._detail(message.row)
 
     def _detail(self, row: PlanRow | None) -> None:
-        target = self.query_one("#detail-text", Static)
-        if row is None or self.picture is None:
-            target.update(Content(""))
+        picture = self.picture
+        if row is None or picture is None:
+            self.sheet.show(lambda width: ())
             return
         name = row.state.item.id
-        choice = self.picture.choice
-        lines = item_text.facts(row.state, choice.blocked.get(name, ()), choice.reasons.get(name, ""))
-        target.update(Content("\n").join([item_text.headline(row.state), *lines]))
-        self.query_one("#detail").scroll_home(animate=False)
+        self.optrack.selected = name
+        blocked_by, reason = picture.choice.blocked.get(name, ()), picture.choice.reasons.get(name, "")
+        told = partial(item_text.facts, row.state, blocked_by=blocked_by, reason=reason)
+        self.sheet.show(told, from_top=True)
+        board = self.board
+        self.fetch("detail", lambda: TreatmentRead(name, told, board.resolved(name)))
+
+    def on_treatment_read(self, message: TreatmentRead) -> None:
+        if message.item == self.current:
+            self.sheet.show(
+                lambda width: [*message.told(width), *item_text.treatment(message.resolved, width)]
+            )
 
     def on_row_list_chosen(self, message: RowList.Chosen[PlanRow]) -> None:
         self.optrack.show_item(message.row.state.item.id)

@@ -7,53 +7,54 @@ from typing import Any
 
 from textual.content import Content
 
+from optrack.core.judgement import Judgement
 from optrack.core.recipe import leaves
-from optrack.core.state import ItemState
+from optrack.core.state import ItemState, Transition
 from optrack.tui import figures, marks
 from optrack.tui.board import ResolvedItem
 from optrack.tui.outside import content, plain
+from optrack.tui.widgets.sheet import field, heading, paragraph
+
+_FIRST = ("env", "server", "launch", "patch")
 
 
-def field(name: str, value: Content | str, style: str = "") -> Content:
-    """Return `name  value` with the names of all fields in one column."""
-    text = content(value, style) if isinstance(value, str) else value
-    return Content.assemble((f"{name:<11}", "$quiet"), text)
+def toned(mark: marks.Mark) -> Content:
+    """Return a mark in its tone."""
+    return Content.styled(str(mark), f"${mark.tone}" if mark.tone != "plain" else "")
 
 
-def headline(state: ItemState) -> Content:
+def headline(state: ItemState, width: int) -> list[Content]:
     """Return the item's id and title."""
-    return Content.assemble((plain(state.item.id), "bold $live"), "  ", (plain(state.item.title), "bold $strong"))
+    title = (plain(state.item.title), "bold $strong")
+    return paragraph(Content.assemble((plain(state.item.id), "bold $live"), "  ", title), width)
 
 
 def standing(state: ItemState, blocked_by: Sequence[str] = ()) -> Content:
     """Return status, verdict, effect, fairness and flags in one line."""
-    parts: list[Content] = []
-    mark = marks.standing(state, blocked=bool(blocked_by))
-    parts.append(Content.styled(str(mark), f"${mark.tone}" if mark.tone != "plain" else ""))
-    if blocked_by:
-        parts.append(content(f"by {', '.join(blocked_by)}", "$quiet"))
+    parts = [toned(marks.standing(state, blocked=bool(blocked_by)))]
+    if blocked_by and state.status == "pending":
+        parts.append(content(f"needs {', '.join(blocked_by)}", "$quiet"))
     verdict = marks.verdict(state)
-    if verdict is not None and state.judgement is not None:
-        tone = f"${verdict.tone}" if verdict.tone != "plain" else ""
-        parts.append(Content.styled(str(verdict), tone))
-        if state.judgement.effect:
-            told = f"{figures.effect(state.judgement.effect)} {figures.interval(state.judgement.effect)}"
-            parts.append(Content.styled(told, tone))
-        if state.judgement.verdict != "failed":
-            fair = marks.COMPARISON[state.judgement.comparison]
-            parts.append(Content.styled(str(fair), f"${fair.tone}" if fair.tone != "plain" else ""))
-    parts += [Content.styled(str(flag), f"${flag.tone}") for flag in marks.flags(state)]
+    judged = state.judgement
+    if verdict is not None and judged is not None:
+        parts.append(toned(verdict))
+        if judged.effect:
+            told = f"{figures.effect(judged.effect)} {figures.interval(judged.effect)}"
+            parts.append(Content(told))
+        if judged.verdict != "failed":
+            parts.append(toned(marks.COMPARISON[judged.comparison]))
+    parts += [toned(flag) for flag in marks.flags(state)]
     return Content("   ").join(parts)
 
 
-def facts(state: ItemState, blocked_by: Sequence[str] = (), reason: str = "") -> list[Content]:
-    """Return all that is known of the item but its recipe and runs, a line each."""
+def facts(state: ItemState, width: int, blocked_by: Sequence[str] = (), reason: str = "") -> list[Content]:
+    """Return all that is known of the item but its recipe and runs, in lines of at most `width` cells."""
     item = state.item
-    lines = [field("Status", standing(state, blocked_by))]
-    if reason and state.status == "pending":
-        lines.append(field("Turn", reason))
+    lines = [*headline(state, width), *field("Status", standing(state, blocked_by), width)]
+    if reason and state.status == "pending" and not blocked_by:
+        lines += field("Turn", reason, width)
     if item.hypothesis:
-        lines.append(field("Hypothesis", item.hypothesis))
+        lines += field("Hypothesis", item.hypothesis, width)
     pairs = (
         ("Expected", item.gain.text if item.gain else None),
         ("Effort", item.effort.text if item.effort else None),
@@ -61,14 +62,23 @@ def facts(state: ItemState, blocked_by: Sequence[str] = (), reason: str = "") ->
         ("Needs", ", ".join(item.needs) or None),
         ("Skip if", item.skip_if),
     )
-    lines += [field(name, value) for name, value in pairs if value]
+    for name, value in pairs:
+        lines += field(name, value, width) if value else []
     if state.judgement:
-        lines += [field("Why" if i == 0 else "", text) for i, text in enumerate(state.judgement.reasons)]
-        attributed = state.judgement.attribution
-        if attributed.factors:
-            how = "one factor" if attributed.status == "single" else "confounded: no one factor can be credited"
-            lines.append(field("Attribution", how, "$warn" if attributed.status == "confounded" else ""))
+        for i, text in enumerate(state.judgement.reasons):
+            lines += field("Why" if i == 0 else "", text, width)
+        lines += attribution(state.judgement, width)
     return lines
+
+
+def attribution(judged: Judgement, width: int) -> list[Content]:
+    """Return which factors the treatment has and whether one can be credited."""
+    if not judged.attribution.factors:
+        return []
+    factors = ", ".join(judged.attribution.factors)
+    if judged.attribution.status == "single":
+        return field("Factor", factors, width)
+    return field("Factors", f"! confounded: none of {factors} can be credited alone", width, "$warn")
 
 
 def value_text(value: Any) -> str:
@@ -84,31 +94,60 @@ def value_text(value: Any) -> str:
     return str(value)
 
 
-def recipe(resolved: ResolvedItem) -> list[Content]:
-    """Return the recipe's leaves, a line each; a factor is marked and tells the baseline's value."""
+def recipe(resolved: ResolvedItem, width: int) -> list[Content]:
+    """Return the recipe's leaves, a line each; factors come first, marked, with the baseline's value."""
     if resolved.problem:
-        return [content(resolved.problem, "$bad")]
+        return paragraph(resolved.problem, width, "$bad")
     mine = leaves(resolved.data)
-    names = sorted(mine.keys() | resolved.factors.keys(), key=lambda n: (n.split(".")[0] not in _FIRST, n))
+    names = sorted(
+        mine.keys() | resolved.factors.keys(),
+        key=lambda n: (n not in resolved.factors, n.split(".")[0] not in _FIRST, n),
+    )
     if not names:
-        return [Content.styled("No recipe: this item is marked by hand.", "$quiet")]
-    wide = min(34, max(len(name) for name in names))
-    lines = []
+        return paragraph("No recipe: this item is marked by hand.", width, "$quiet")
+    wide = min(max(12, width // 2 - 4), max(len(name) for name in names))
+    lines: list[Content] = []
     for name in names:
         label = plain(name).ljust(wide)
-        if name in resolved.factors:
-            before, after = resolved.factors[name]
-            sign = "+" if before is None else "-" if after is None else "~"
-            lines.append(
-                Content.assemble(
-                    (f"{sign} {label}  ", "bold $warn"),
-                    (plain(value_text(after)), "bold $warn"),
-                    (f"   baseline: {plain(value_text(before))}", "$quiet"),
-                )
+        if name not in resolved.factors:
+            lines += paragraph(
+                Content.assemble((f"  {label}  ", "$quiet"), plain(value_text(mine[name]))), width
             )
-        else:
-            lines.append(Content.assemble((f"  {label}  ", "$quiet"), plain(value_text(mine[name]))))
+            continue
+        before, after = resolved.factors[name]
+        sign = "+" if before is None else "-" if after is None else "~"
+        told = (f"  baseline: {plain(value_text(before))}", "$quiet")
+        line = Content.assemble(
+            (f"{sign} {label}  ", "bold $warn"), (plain(value_text(after)), "bold $warn"), told
+        )
+        lines += paragraph(line, width)
     return lines
 
 
-_FIRST = ("env", "server", "launch", "patch")
+def treatment(resolved: ResolvedItem, width: int) -> list[Content]:
+    """Return what the item changes against the baseline, a line each."""
+    if resolved.problem:
+        return field("Recipe", resolved.problem, width, "$bad")
+    lines: list[Content] = []
+    for name, (before, after) in resolved.factors.items():
+        told = Content.assemble(
+            (f"~ {plain(name)} = {plain(value_text(after))}", "$warn"),
+            (f"   baseline: {plain(value_text(before))}", "$quiet"),
+        )
+        lines += field("" if lines else "Treatment", told, width)
+    return lines
+
+
+def notes(state: ItemState, transitions: Sequence[Transition], width: int) -> list[Content]:
+    """Return the item's notes and the changes of its status, oldest first."""
+    lines: list[Content] = []
+    if state.notes:
+        lines += heading("Notes")
+        for note in state.notes:
+            lines += field(figures.clock(note.at), f"{note.who}: {note.text}", width)
+    if transitions:
+        lines += heading("History")
+        for one in transitions:
+            moved = f"{one.before or 'new'} -> {one.after}, {one.who}"
+            lines += field(figures.clock(one.at), f"{moved}: {one.why}" if one.why else moved, width)
+    return lines

@@ -21,13 +21,15 @@ from optrack.tui.marks import Tone
 from optrack.tui.outside import plain
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its title, its width in cells (the least one if it is the elastic one), how early it yields.
+    """A column: its title, its width in cells (the least one if it is elastic), how early it yields.
 
-    Columns of `yields` 0 stay; the highest go first when the list is narrow.
+    Columns of `yields` 0 stay; the highest go first when the list is narrow. From 5 on they go already
+    when the elastic column has less than its `wish`.
     """
 
     title: str
@@ -35,6 +37,7 @@ class Column:
     yields: int = 0
     right: bool = False
     elastic: bool = False
+    wish: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +52,21 @@ def fitted(columns: Sequence[Column], width: int, gap: int = 2) -> list[tuple[in
     """Return which columns fit into `width` cells, each as (index, width); the elastic one takes the rest."""
     kept = list(range(len(columns)))
 
-    def needed() -> int:
-        return sum(columns[i].width for i in kept) + gap * (len(kept) - 1)
+    def needed(luxury: bool = False) -> int:
+        widths = (max(columns[i].width, columns[i].wish if luxury else 0) for i in kept)
+        return sum(widths) + gap * (len(kept) - 1)
 
-    while needed() > width:
+    while kept:
         going = max(kept, key=lambda i: (columns[i].yields, i))
-        if columns[going].yields == 0:
+        yields = columns[going].yields
+        if yields == 0 or needed(luxury=yields >= 5) <= width:
             break
         kept.remove(going)
     spare = max(0, width - needed())
     return [(i, columns[i].width + (spare if columns[i].elastic else 0)) for i in kept]
 
 
-class RowList(ScrollView, Generic[T], can_focus=True):
+class RowList(ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
     """Rows of `T` under a fixed line of titles, with a cursor; `cells` is asked only for rows in view."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -80,26 +85,26 @@ class RowList(ScrollView, Generic[T], can_focus=True):
     ]
     cursor: reactive[int] = reactive(0, repaint=False)
 
-    class Highlighted(Message):
+    class Highlighted(Message, Generic[R]):
         """The cursor has moved to another row; `row` is None when the list is empty."""
 
-        def __init__(self, rows: RowList[T], row: T | None) -> None:
+        def __init__(self, rows: RowList[R], row: R | None) -> None:
             super().__init__()
             self.rows, self.row = rows, row
 
         @property
-        def control(self) -> RowList[T]:
+        def control(self) -> RowList[R]:
             return self.rows
 
-    class Chosen(Message):
+    class Chosen(Message, Generic[R]):
         """A row was opened, by enter or a second click."""
 
-        def __init__(self, rows: RowList[T], row: T) -> None:
+        def __init__(self, rows: RowList[R], row: R) -> None:
             super().__init__()
             self.rows, self.row = rows, row
 
         @property
-        def control(self) -> RowList[T]:
+        def control(self) -> RowList[R]:
             return self.rows
 
     def __init__(
