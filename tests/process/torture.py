@@ -62,7 +62,7 @@ class Project:
         plan = PLAN.format(python=sys.executable, fake=FAKE, items=text)
         (folder / "plans" / "torture.md").write_text(plan)
         (folder / "optrack.toml").write_text("cpu_share = 1.0\n")
-        self.env = {**os.environ, "PYTHONPATH": str(ROOT)}
+        self.env = {**os.environ, "PYTHONPATH": str(ROOT), "OPTRACK_LOCKS": str(folder)}
 
     def optrack(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Start an optrack command."""
