@@ -22,8 +22,7 @@ class Settings(Frozen):
     values, beside optrack's own table; `python` is the interpreter that engines start servers with;
     `notify` is a shell command run when a run ends; `locks` is the folder, shared by all users of the host, with
     the locks that let one run measure at a time. `cpu_share` is the share of the CPUs that others may keep
-    busy while something is measured; 1 means that it isn't looked at. `locks` is where the host's lock files
-    are: the same for all its users.
+    busy while something is measured; 1 means that it isn't looked at.
     """
 
     project: Path
@@ -36,13 +35,12 @@ class Settings(Frozen):
     python: str = "python3"
     notify: str | None = None
     cpu_share: float = 0.5
-    locks: Path = Path("/tmp")
     actor: str = "unknown"
     host: str = "localhost"
     locks: Path = Path("/tmp")
 
 
-_KEYS = ("database", "plans", "plan", "env_prefixes", "python", "notify", "cpu_share", "locks")
+_KEYS = ("database", "plans", "plan", "env_prefixes", "python", "notify", "cpu_share")
 
 
 def load_settings(start: Path, environ: Mapping[str, str] | None = None) -> Settings:
@@ -72,8 +70,7 @@ def load_settings(start: Path, environ: Mapping[str, str] | None = None) -> Sett
         env_prefixes=_texts(table, "env_prefixes", source),
         python=environ.get("OPTRACK_PYTHON") or _text(table, "python", source) or "python3",
         notify=_text(table, "notify", source),
-        cpu_share=_share(environ.get("OPTRACK_CPU_SHARE") or table.get("cpu_share", "locks"), source),
-        locks=Path(environ.get("OPTRACK_LOCKS") or _text(table, "locks", source) or "/tmp"),
+        cpu_share=_share(environ.get("OPTRACK_CPU_SHARE") or table.get("cpu_share"), source),
         actor=environ.get("OPTRACK_ACTOR") or _user(),
         host=socket.gethostname(),
         locks=Path(environ.get("OPTRACK_LOCKS", "/tmp")),
