@@ -117,7 +117,7 @@ class Reader:
         """Return runs, newest first, without their samples, snapshot, stages, artifacts and notes."""
         where, values = _where({"plan": plan, "id": item})
         if item is not None:
-            where = f"WHERE item_key IN (SELECT key FROM item {where})"
+            where = f"WHERE item_key {'IN' if plan is None else '='} (SELECT key FROM item {where})"
         return self._runs(f"{where} ORDER BY id DESC LIMIT ?", *values, -1 if limit is None else limit)
 
     def open_runs(self) -> tuple[Run, ...]:
