@@ -115,7 +115,9 @@ class Reader:
         self, plan: str | None = None, item: str | None = None, limit: int | None = None
     ) -> tuple[Run, ...]:
         """Return runs, newest first, without their samples, snapshot, stages, artifacts and notes."""
-        where, values = _where({"plan": plan, "item": item})
+        where, values = _where({"plan": plan, "id": item})
+        if item is not None:
+            where = f"WHERE item_key {'IN' if plan is None else '='} (SELECT key FROM item {where})"
         return self._runs(f"{where} ORDER BY id DESC LIMIT ?", *values, -1 if limit is None else limit)
 
     def beside(self, run: str) -> str | None:
