@@ -18,7 +18,7 @@ def command(call: Call, candidate: str, baseline: str) -> None:
     from optrack.cli.views import judgement_lines
     from optrack.core.documents import judgement_document
     from optrack.core.summary import measured_text
-    from optrack.evidence import Court
+    from optrack.court import Court
 
     campaign = call.campaign
     ours, theirs = find_run(campaign, candidate), find_run(campaign, baseline)

@@ -8,8 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from threading import RLock
 
-from optrack import decisions
-from optrack.campaign import Campaign, find_run, now
+from optrack.campaign import Campaign, decisions, find_run, now
 from optrack.core.events import Entry
 from optrack.core.judge.calibration import expected_gain
 from optrack.core.judgement import Judgement
@@ -20,8 +19,8 @@ from optrack.core.standing import blocked_by
 from optrack.core.state import ItemState, Transition
 from optrack.core.status import Status
 from optrack.core.value import worths
+from optrack.court import Court, means_of
 from optrack.errors import OptrackError, PlanError
-from optrack.evidence import Court, means_of
 from optrack.settings import Settings
 from optrack.tui.board import (
     Calibration,

@@ -15,6 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from optrack.campaign.plan_files import find_plan, read_plan
+from optrack.campaign.spawn import is_running, request_stop, spawn_runner
 from optrack.core.choose import Choice, choose, improved_ids
 from optrack.core.events import Entry, RunEnded
 from optrack.core.judgement import Judgement
@@ -26,15 +28,13 @@ from optrack.core.state import ItemState, Note, Transition
 from optrack.core.status import Status
 from optrack.core.sync import stamp_of
 from optrack.errors import NothingToRunError, PlanError, UsageError
-from optrack.plans import find_plan, read_plan
 from optrack.settings import Settings
-from optrack.spawn import is_running, request_stop, spawn_runner
 from optrack.steps.record.reader import Reader
 from optrack.steps.record.schema import database_path, standing
 
 if TYPE_CHECKING:
     from optrack.core.export import Log
-    from optrack.session import Session
+    from optrack.running.session import Session
     from optrack.steps.record.store import Store
 
 _POLL_S = 0.1
@@ -156,7 +156,7 @@ class Campaign:
 
         `sequential` is what the recipe's silence on `stop` means.
         """
-        from optrack.session import prepare
+        from optrack.running.session import prepare
 
         self.sync()
         item = self.item(item_id)
@@ -241,7 +241,7 @@ class Campaign:
         """Close the runs whose runner has died, end what it left behind, and say so, one line each."""
         if not self.reader.open_runs():
             return ()
-        from optrack.recovery import recover
+        from optrack.campaign.recovery import recover
 
         return recover(self.store, self.settings.runs, self.settings.host)
 

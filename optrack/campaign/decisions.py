@@ -11,8 +11,8 @@ from optrack.core.judge.audit import Relabelled, audit
 from optrack.core.judgement import Judgement
 from optrack.core.plan import Item, RecipeLayer
 from optrack.core.state import Acceptance, Adoption
+from optrack.court import Court
 from optrack.errors import UsageError
-from optrack.evidence import Court
 
 if TYPE_CHECKING:
     from optrack.campaign import Campaign
