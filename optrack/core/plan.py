@@ -37,13 +37,15 @@ class PrimaryMetric(Frozen):
 class RecipeLayer(Frozen):
     """What one recipe block changes: plain data, still to be laid over its parents' layers.
 
-    `text` is the block as written; `lines` maps a dotted key (`server.tp`) to its line in the plan.
+    `text` is the block as written; `lines` maps a dotted key (`server.tp`) to its line in the plan. A layer
+    over the `baseline` is laid over the baseline's recipe, whatever item it stands in.
     """
 
     data: Mapping[str, Any]
     text: str
     line: int
     lines: Mapping[str, int] = Field(default_factory=dict)
+    over: Literal["parent", "baseline"] = "parent"
 
 
 class Item(Frozen):
