@@ -13,12 +13,13 @@ from optrack.cli import output
 from optrack.errors import OptrackError, UsageError
 
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "Run": ("next", "run", "attach", "stop"),
+    "Run": ("next", "run", "attach", "stop", "watch"),
     "See": ("status", "show", "runs", "log", "compare", "diff", "failures"),
-    "Decide": ("mark", "note", "accept", "adopt", "audit"),
-    "Plan": ("plan", "use", "todo"),
-    "Tell": ("export", "replay", "parse", "import"),
-    "Set up": ("demo", "doctor", "serve"),
+    "Decide": ("mark", "note", "accept", "adopt", "ablate", "audit"),
+    "Plan": ("plan", "use", "todo", "add"),
+    "Tell": ("export", "report", "replay", "parse", "import"),
+    "Agents": ("context", "schema", "mcp"),
+    "Set up": ("demo", "doctor", "tui", "serve"),
 }
 """The commands by what they are for, in the order in which help lists them."""
 
@@ -49,6 +50,7 @@ SUMMARIES: dict[str, str] = {
     "run": "run these items, whatever their rank",
     "attach": "follow a run that is going on",
     "stop": "stop a run, with its teardown",
+    "watch": "print transitions and the ends of runs as they happen",
     "status": "what stands where, and why",
     "show": "an item or a run, whole",
     "runs": "the runs so far",
@@ -60,16 +62,23 @@ SUMMARIES: dict[str, str] = {
     "note": "attach a remark to an item",
     "accept": "record that a difference doesn't matter",
     "adopt": "make an item's configuration the new baseline",
+    "ablate": "take a confounded treatment apart",
     "audit": "judge everything again from the stored evidence",
     "plan": "check a plan, show what was understood, write a new one",
     "use": "choose the plan to work on",
     "todo": "the plan as a todo list, both ways",
+    "add": "add an item beside the plan's text, or to it",
     "export": "the progress log",
+    "report": "one item or run, as a document",
     "replay": "a script that re-creates a run",
     "parse": "what would be recorded of a benchmark's output",
     "import": "record a result that was measured elsewhere",
+    "context": "one page for an agent: the plan, what stands where, what it may do",
+    "schema": "the JSON Schema of a command's answer",
+    "mcp": "a Model Context Protocol server for agents, on standard input and output",
     "demo": "a whole campaign on this machine, without a GPU",
     "doctor": "whether this host and project are fit to measure",
+    "tui": "the screens, as without a command",
     "serve": "the screens in a browser",
 }
 
@@ -85,7 +94,7 @@ def cli(ctx: click.Context) -> None:
     Without a command: the screens on a terminal, else `optrack status`.
     """
     if ctx.invoked_subcommand is None:
-        name = "screens" if sys.stdout.isatty() and sys.stdin.isatty() else "status"
+        name = "tui" if sys.stdout.isatty() and sys.stdin.isatty() else "status"
         ctx.invoke(import_module(f"optrack.cli.{name}_command").command)
 
 

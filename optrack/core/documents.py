@@ -9,9 +9,10 @@ from typing import Any
 
 from optrack.core.judgement import Difference, Judgement
 from optrack.core.metrics import Sample
-from optrack.core.plan import Item, Plan, Quantity
+from optrack.core.parsers.parsed import Parsed
+from optrack.core.plan import Item, Plan, Problem, Quantity
 from optrack.core.run import Run
-from optrack.core.state import ItemState, Transition
+from optrack.core.state import ItemState, KnownFailure, Note, Transition
 
 SCHEMA_VERSION = 1
 
@@ -90,7 +91,45 @@ def item_document(state: ItemState, recipe: Mapping[str, Any] | None) -> dict[st
         "stale": state.stale,
         "adopted": state.adopted,
         "recipe": recipe,
-        "notes": [{"at": timestamp(n.at), "who": n.who, "text": n.text} for n in state.notes],
+        "notes": [note_document(note) for note in state.notes],
+    }
+
+
+def note_document(note: Note) -> dict[str, Any]:
+    """Return a remark with who made it and when."""
+    return {"at": timestamp(note.at), "who": note.who, "text": note.text}
+
+
+def problem_document(problem: Problem) -> dict[str, Any]:
+    """Return something that is wrong in a plan, with its place."""
+    return problem.model_dump()
+
+
+def failure_document(failure: KnownFailure) -> dict[str, Any]:
+    """Return a failure with every run that met it."""
+    return failure.model_dump(exclude={"first_at", "last_at"}) | {
+        "items": list(failure.items),
+        "runs": list(failure.runs),
+        "first_at": timestamp(failure.first_at),
+        "last_at": timestamp(failure.last_at),
+    }
+
+
+def parsed_document(parsed: Parsed) -> dict[str, Any]:
+    """Return what was read of one benchmark pass; a value that is no number is null."""
+    return {
+        "tool": parsed.tool,
+        "invalid": parsed.invalid,
+        "metrics": {
+            r.metric.name: {
+                "value": r.value if r.is_number else None,
+                "unit": r.metric.unit,
+                "better": r.metric.better,
+            }
+            for r in parsed.readings
+        },
+        "notes": list(parsed.notes),
+        "earlier": len(parsed.earlier),
     }
 
 
