@@ -141,3 +141,33 @@ def test_an_overview_table_completes_what_headings_leave_out() -> None:
     )
     assert plan.items[0].effort is not None and plan.items[0].effort.high == 3
     assert plan.items[1].effort is None
+
+
+def test_a_heading_with_its_own_recipe_is_an_item_without_a_label() -> None:
+    recipe = "```yaml recipe\nbench: x\n```\n"
+    plan = read(f"# Plan\n## Setup\n{recipe}\n## Try tree\n{recipe}\n## 1A: One\n### How it runs\n{recipe}\n")
+    assert [(i.id, i.recipe is not None) for i in plan.items] == [
+        ("baseline", False), ("try-tree", True), ("1A", True),
+    ]  # fmt: skip
+
+
+def test_a_bold_label_before_an_entry_is_its_id() -> None:
+    plan = read("# Plan\n## Sprint 1: Start\n- [x] **S1.1** Set up\n- [ ] **S1.2**: Profile\n")
+    assert outline(plan)[1:] == [("S1.1", "Set up", "1"), ("S1.2", "Profile", "1")]
+
+
+def test_a_done_mark_before_the_title_counts() -> None:
+    plan = read("# Plan\n1. [DONE] Capture graphs\n2. Tune it (expected: 2x)\n")
+    assert [(i.title, i.status) for i in plan.items] == [
+        ("Capture graphs", "completed"),
+        ("Tune it", "pending"),
+    ]
+    assert plan.items[1].gain is not None and plan.items[1].gain.low == 2
+
+
+def test_of_two_numberings_with_the_same_ids_the_one_that_says_more_is_kept() -> None:
+    plan = read(
+        "# Plan\n## Opportunities\n### Optimization 1: Cache\n**Impact**: 2x\n### Optimization 2: Batch\n**Impact**: 3x\n"
+        "## Build\n### Phase 1: Write cache\n### Phase 2: Write batch\n"
+    )
+    assert [i.title for i in plan.items] == ["Cache", "Batch"]
