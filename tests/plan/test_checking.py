@@ -81,9 +81,7 @@ def test_a_document_without_items_says_so() -> None:
 def test_a_recipe_outside_any_item_is_an_error() -> None:
     block = "```yaml recipe\nenv: {A: 1}\n```\n"
     found = said(f"# P\n```yaml recipe\nbench: x\n```\n## 1A: One\n{block}\n## Notes\n{block}")
-    assert ("error", 11, "recipe: this recipe stands outside any item") in found or any(
-        "outside any item" in message for _, _, message in found
-    )
+    assert [(kind, line) for kind, line, text in found if "outside any item" in text] == [("error", 11)]
 
 
 def test_a_condition_that_cannot_be_evaluated_is_said() -> None:

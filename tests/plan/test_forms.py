@@ -167,7 +167,8 @@ def test_a_done_mark_before_the_title_counts() -> None:
 
 def test_of_two_numberings_with_the_same_ids_the_one_that_says_more_is_kept() -> None:
     plan = read(
-        "# Plan\n## Opportunities\n### Optimization 1: Cache\n**Impact**: 2x\n### Optimization 2: Batch\n**Impact**: 3x\n"
+        "# Plan\n## Opportunities\n### Optimization 1: Cache\n**Impact**: 2x\n### Optimization 2: Batch\n"
+        "**Impact**: 3x\n"
         "## Build\n### Phase 1: Write cache\n### Phase 2: Write batch\n"
     )
     assert [i.title for i in plan.items] == ["Cache", "Batch"]

@@ -170,7 +170,7 @@ class _Collector:
     def _runs_alone(self, section: Section, parent: Draft | None) -> bool:
         """Whether an unlabelled heading's recipe is its own: not the base recipe, nor that of the item around."""
         if parent is None:
-            return section.line > self._first_recipe
+            return section.line > self._first_recipe and not is_context(section.heading.text)
         siblings = section.parent.sections if section.parent is not None else []
         return section.parent is parent.section and sum(_has_recipe(s) for s in siblings) > 1
 
