@@ -18,8 +18,8 @@ def command(call: Call, field: str, item: str | None, why: str) -> None:
 
     What was judged is judged again.
     """
+    from optrack.campaign.decisions import accept
     from optrack.core.documents import timestamp
-    from optrack.decisions import accept
 
     done = accept(call.campaign, field, item=item, why=why)
     if call.as_json:

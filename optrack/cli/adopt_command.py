@@ -18,7 +18,7 @@ from optrack.errors import UsageError
 def command(call: Call, item: str | None, why: str, anyway: bool, undo: bool) -> None:
     """Make ITEM's configuration part of the base that everything after it is measured on."""
     from optrack.campaign import now
-    from optrack.decisions import adopt
+    from optrack.campaign.decisions import adopt
 
     campaign = call.campaign
     if undo:

@@ -12,8 +12,8 @@ from optrack.cli.call import Call, standard
 @standard
 def command(call: Call) -> None:
     """Judge every item again from what is recorded; relabel what doesn't stand and offer it again."""
+    from optrack.campaign.decisions import audit_plan
     from optrack.core.summary import verdict_text
-    from optrack.decisions import audit_plan
 
     changed = audit_plan(call.campaign)
     if call.as_json:
@@ -37,5 +37,6 @@ def command(call: Call) -> None:
         output.text("every verdict stands")
     else:
         output.text(
-            f"{one.item}: {verdict_text(one.before)} -> {verdict_text(one.after)}: {one.why}" for one in changed
+            f"{one.item}: {verdict_text(one.before)} -> {verdict_text(one.after)}: {one.why}"
+            for one in changed
         )

@@ -14,7 +14,7 @@ from optrack.cli.call import Call, standard
 @standard
 def command(call: Call, candidate: str, baseline: str) -> None:
     """List every field in which what was captured of A differs from what was captured of B."""
-    from optrack.cli.compare_command import find_run
+    from optrack.campaign import find_run
     from optrack.cli.table import table
     from optrack.cli.views import plain
     from optrack.core.difference import comparison, differences

@@ -13,7 +13,7 @@ from optrack.errors import OptrackError
 @standard
 def command(call: Call) -> int:
     """Check the plan, the database, the engines' programs and the host; exit 4 if the host isn't fit."""
-    from optrack.doctor import examine
+    from optrack.campaign.doctor import examine
 
     findings = examine(call.campaign)
     if call.as_json:

@@ -85,6 +85,12 @@ def test_a_mistyped_argument_value_or_variable_names_the_nearest(known: Known) -
     assert "did you mean 'SGLANG_SIMULATE_ACC_LEN'?" in found[3]
 
 
+def test_a_variable_that_is_read_somewhere_else_is_known(known: Known, tmp_path: Path) -> None:
+    (tmp_path / "srt" / "cpu.py").write_text('ENGINE = os.environ.get("SGLANG_USE_CPU_ENGINE")')
+    assert problems({}, {"SGLANG_USE_CPU_ENGINE": "1"}, known) == ()
+    assert len(problems({}, {"SGLANG_USE_CPU": "1"}, known)) == 1
+
+
 def test_an_abbreviation_counts_if_it_is_the_only_one_as_argparse_has_it(known: Known) -> None:
     assert known.option("disable-radix-cach") is not None
     assert known.option("max-r") is not None
@@ -93,7 +99,7 @@ def test_an_abbreviation_counts_if_it_is_the_only_one_as_argparse_has_it(known: 
 
 def test_without_an_installation_only_common_spellings_are_known(tmp_path: Path) -> None:
     assert known_to(None) == Known()
-    assert known_to(tmp_path / "missing") == Known()
+    assert known_to(tmp_path / "missing").options == ()
     assert canonical({"tp": 1, "dp": 2, "other-thing": 3}) == {
         "tp": "tp_size",
         "dp": "dp_size",

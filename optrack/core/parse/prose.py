@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from optrack.core.plan import Quantity
-from optrack.core.quantity import TIME_UNITS, quantity
+from optrack.core.quantity import TIME_UNITS, is_quantity, quantity
 
 _EFFORT_WORDS = re.compile(r"\b(?:effort|work|to implement|of coding|implementation|lines?)\b", re.IGNORECASE)
 _GAIN_WORDS = re.compile(
@@ -45,9 +45,14 @@ def inline_amounts(text: str) -> tuple[Quantity | None, Quantity | None]:
                 ):
                     gain = amount
                 continue
-            if effort is None and amount.unit in (*TIME_UNITS[4:], "lines") and _EFFORT_WORDS.search(part):
+            alone = len(part.split()) <= 3 and is_quantity(part)
+            if (
+                effort is None
+                and amount.unit in (*TIME_UNITS[4:], "lines")
+                and (alone or _EFFORT_WORDS.search(part))
+            ):
                 effort = amount
-            elif gain is None and amount.unit not in TIME_UNITS[6:] and _near_gain_word(part):
+            elif gain is None and amount.unit not in TIME_UNITS[6:] and (alone or _near_gain_word(part)):
                 gain = amount
     return gain, effort
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from optrack.errors import HostUnfitError, InterruptedRunError
-from optrack.session import Session, Side
+from optrack.running.session import Session, Side
 from optrack.steps.hostlock import HostLock, lock_host
 from optrack.steps.preflight import check_host, unfit
 

@@ -15,6 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from optrack.campaign.plan_files import find_plan, read_plan
+from optrack.campaign.spawn import is_running, request_stop, spawn_runner
 from optrack.core.choose import Choice, choose, improved_ids
 from optrack.core.events import Entry, RunEnded
 from optrack.core.judgement import Judgement
@@ -26,15 +28,13 @@ from optrack.core.state import ItemState, Note, Transition
 from optrack.core.status import Status
 from optrack.core.sync import stamp_of
 from optrack.errors import NothingToRunError, PlanError, UsageError
-from optrack.plans import find_plan, read_plan
 from optrack.settings import Settings
-from optrack.spawn import is_running, request_stop, spawn_runner
 from optrack.steps.record.reader import Reader
 from optrack.steps.record.schema import database_path, standing
 
 if TYPE_CHECKING:
     from optrack.core.export import Log
-    from optrack.session import Session
+    from optrack.running.session import Session
     from optrack.steps.record.store import Store
 
 _POLL_S = 0.1
@@ -55,7 +55,11 @@ class Campaign:
         written = {item.id for item in self.written.items}
         states = self.reader.items(self.written.name)
         added = [state.item for state in states if not state.archived and state.item.id not in written]
-        return self.written.model_copy(update={"items": (*self.written.items, *added)}) if added else self.written
+        return (
+            self.written.model_copy(update={"items": (*self.written.items, *added)})
+            if added
+            else self.written
+        )
 
     @cached_property
     def written(self) -> Plan:
@@ -152,7 +156,7 @@ class Campaign:
 
         `sequential` is what the recipe's silence on `stop` means.
         """
-        from optrack.session import prepare
+        from optrack.running.session import prepare
 
         self.sync()
         item = self.item(item_id)
@@ -237,7 +241,7 @@ class Campaign:
         """Close the runs whose runner has died, end what it left behind, and say so, one line each."""
         if not self.reader.open_runs():
             return ()
-        from optrack.recovery import recover
+        from optrack.campaign.recovery import recover
 
         return recover(self.store, self.settings.runs, self.settings.host)
 
@@ -300,3 +304,16 @@ def nearest(word: str, known: Sequence[str], what: str) -> str:
         return f"did you mean {near[0]!r}?"
     shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
     return f"{what}: {shown}" if known else f"there are no {what} yet"
+
+
+def find_run(campaign: Campaign, what: str) -> Run:
+    """Return the whole run that an item or a run's id means; raises UsageError if it has none."""
+    item = campaign.plan.item(what)
+    if item is None:
+        return campaign.reader.run(what)
+    runs = campaign.reader.runs(campaign.plan.name, item.id)
+    if not runs:
+        raise UsageError(f"item {item.id} has no run yet", hint=f"`optrack run {item.id}` makes one")
+    own = [run for run in runs if run.beside is None]
+    succeeded = [run for run in own if run.outcome == "succeeded"]
+    return campaign.reader.run((succeeded or own or list(runs))[0].id)

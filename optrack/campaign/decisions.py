@@ -11,8 +11,8 @@ from optrack.core.judge.audit import Relabelled, audit
 from optrack.core.judgement import Judgement
 from optrack.core.plan import Item, RecipeLayer
 from optrack.core.state import Acceptance, Adoption
+from optrack.court import Court
 from optrack.errors import UsageError
-from optrack.evidence import Court
 
 if TYPE_CHECKING:
     from optrack.campaign import Campaign
@@ -70,7 +70,9 @@ def audit_plan(campaign: Campaign) -> tuple[Relabelled, ...]:
     """Judge everything again from the stored evidence; record what changed and offer those items again."""
     court = Court(campaign.reader, campaign.plan)
     cases = [
-        court.case(campaign.reader.run(state.judgement.candidate)).model_copy(update={"stored": state.judgement})
+        court.case(campaign.reader.run(state.judgement.candidate)).model_copy(
+            update={"stored": state.judgement}
+        )
         for state in campaign.states()
         if state.judgement is not None
     ]
