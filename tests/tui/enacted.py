@@ -50,7 +50,7 @@ FUSION = (
         "env.NCCL_MAX_NCHANNELS", "16", None, "unexplained", "The channels were at NCCL's default, not at 16."
     ),
     difference("packages.flashinfer-python", "0.2.7", "0.2.8", "unexplained", "Another attention kernel."),
-    difference("libraries.libnccl", "2.27.3", None, "unknown", "Not captured for the candidate."),
+    difference("libraries.libnccl", "2.27.3", None, "unknown"),
     difference("load.gpu_temperature_c", 61, 64, "volatile"),
 )
 
