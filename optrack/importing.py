@@ -14,7 +14,7 @@ from optrack.core.plan import Item
 from optrack.core.run import Run
 from optrack.core.runid import new_run_id
 from optrack.errors import UsageError
-from optrack.evidence import judge_recorded
+from optrack.evidence import Court
 
 _MOST_BYTES = 64 * 1024 * 1024
 _WITHHELD = (
@@ -121,7 +121,7 @@ def _record(campaign: Campaign, item_id: str, result: Result, recipe: Mapping[st
     )
     judgement = None
     if item_id != campaign.plan.baseline:
-        judgement = _withheld(judge_recorded(store.reader, campaign.plan, ended))
+        judgement = _withheld(Court(store.reader, campaign.plan).judge(ended))
         store.put_judgement(judgement, campaign.plan.name, item_id, now())
     store.finish(
         run.id,
