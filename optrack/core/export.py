@@ -5,6 +5,7 @@ from optrack.core.report.chart_svg import chart_svg
 from optrack.core.report.chart_text import chart_text
 from optrack.core.report.data import csv_log, json_log, log_document
 from optrack.core.report.html import CHART_ADDRESS, html_page
+from optrack.core.report.item import item_section, run_section
 from optrack.core.report.log import Log, selected
 from optrack.core.report.markdown_log import markdown_log
 from optrack.core.report.masking import masked_log, masked_run
@@ -19,11 +20,13 @@ __all__ = [
     "chart_text",
     "csv_log",
     "html_page",
+    "item_section",
     "json_log",
     "log_document",
     "markdown_log",
     "masked_log",
     "masked_run",
+    "run_section",
     "selected",
     "with_section",
 ]

@@ -14,8 +14,8 @@ from optrack.core.state import ItemState
 
 
 def calibration_of(log: Log) -> Calibration:
-    """Return the calibration over all items with an expected gain that can be related to the metric and an effect
-    that was measured in a fair comparison."""
+    """Return the calibration over all items whose expected gain can be related to the metric and whose effect was
+    decided in a fair comparison: what is undecided says nothing of the estimate."""
     return calibrate([found for state in log.states if (found := _expectation(log, state)) is not None])
 
 
@@ -41,6 +41,8 @@ def _expectation(log: Log, state: ItemState) -> Expectation | None:
     judgement, better = state.judgement, log.metric.better
     gain = state.item.gain
     if judgement is None or judgement.effect is None or judgement.comparison != "fair":
+        return None
+    if judgement.verdict not in ("improvement", "regression", "no_change"):
         return None
     if gain is None or better is None:
         return None

@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape
 
 from optrack.core.report.chart import Bar, Chart, band, tick_label
 
-_WIDTH, _LEFT, _RIGHT, _ROW, _TOP = 960, 290, 250, 26, 64
+_WIDTH, _LEFT, _RIGHT, _ROW, _TOP = 1000, 280, 310, 26, 64
 _INK, _QUIET, _GRID, _PAPER = "#1f2328", "#59636e", "#d1d9e0", "#ffffff"
 _COLOURS = {
     "improvement": "#1a7f37",
@@ -80,7 +80,7 @@ def _bar(chart: Chart, bar: Bar, number: int) -> list[str]:
         lines.append(f"<circle cx='{middle}' cy='{y}' r='4.5' fill='{colour}'/>")
     else:
         lines.append(_label(_x(chart.place(0)), y + 4, bar.sign, colour, anchor="middle", weight="600"))
-    lines.append(_label(_WIDTH - _RIGHT + 12, y + 4, _cut(f"{bar.sign} {bar.text}", 40), colour))
+    lines.append(_label(_WIDTH - _RIGHT + 12, y + 4, _cut(f"{bar.sign} {bar.text}", 50), colour))
     return lines
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from optrack.core.documents import timestamp
 from optrack.core.imported import is_imported
 from optrack.core.judge.wording import counted
+from optrack.core.judgement import Judgement
 from optrack.core.markdown import cell, code, fenced, folded, lines, quoted, table
 from optrack.core.report.differences import differences
 from optrack.core.report.evidence import evidence
 from optrack.core.report.log import Log
+from optrack.core.report.provenance import facts_of
 from optrack.core.report.words import effect, value, verdict
 from optrack.core.run import Failure, Run
 from optrack.core.state import ItemState
@@ -54,9 +56,10 @@ def _treatment(log: Log, state: ItemState) -> str:
 
 
 def _found(state: ItemState) -> str:
-    judgement = state.judgement
-    if judgement is None:
-        return ""
+    return _judged(state.judgement) if state.judgement else ""
+
+
+def _judged(judgement: Judgement) -> str:
     said = [f"- {cell(reason)}" for reason in judgement.reasons]
     head = (
         f"**Found**: {code(judgement.metric)} {effect(judgement.effect)}"
@@ -79,6 +82,24 @@ def _runs(log: Log, state: ItemState) -> str:
         body = "\n\n".join(run_text(log, run) for run in others)
         parts.append(folded(f"{counted(len(others), 'other run')} of this item", body))
     return "\n\n".join(parts)
+
+
+def run_section(log: Log, run_id: str, *, level: int = 1) -> str:
+    """Return the section of one run: how it ended, its judgement, every launch, and where it was measured."""
+    run = log.run(run_id)
+    assert run is not None
+    state = log.state(run.item)
+    title = f" {cell(state.item.title)}" if state else ""
+    parts = [f"{'#' * level} Run {code(run.id)}: {cell(run.item)}{title}"]
+    if run.beside:
+        parts.append(f"The baseline, measured beside run {code(run.beside)}.")
+    judgement = log.judged(run)
+    if judgement is not None:
+        parts.append(_judged(judgement))
+    parts.append(run_text(log, run))
+    facts = [f"- **{cell(name)}**: {code(fact)}" for name, fact in facts_of(run).items()]
+    parts.append("\n".join([f"{'#' * (level + 1)} Provenance", "", *facts]))
+    return "\n\n".join(part for part in parts if part)
 
 
 def run_text(log: Log, run: Run) -> str:

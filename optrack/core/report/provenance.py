@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from optrack.core.documents import timestamp
@@ -25,9 +25,12 @@ def provenance(log: Log) -> str:
     names = list(dict.fromkeys(name for one in facts for name in one))
     same, changed = [], []
     for name in names:
-        values = [one.get(name, _NOT_CAPTURED) for one in facts]
-        if len(set(values)) == 1:
-            same.append(f"- **{cell(name)}**: {code(values[0])}")
+        values = [one.get(name) for one in facts]
+        known = [value for value in values if value is not None]
+        if len(set(known)) == 1:
+            unseen = [run for run, value in zip(log.runs, values, strict=True) if value is None]
+            where = f" (not captured in {_runs(unseen)})" if unseen else ""
+            same.append(f"- **{cell(name)}**: {code(known[0])}{where}")
         else:
             changed += _changes(name, values, log.runs)
     parts = ["\n".join(same)] if same else []
@@ -127,13 +130,16 @@ def _put(facts: dict[str, str], name: str, value: Any) -> None:
         facts[name] = str(value)
 
 
-def _changes(name: str, values: list[str], runs: tuple[Run, ...]) -> list[tuple[str, ...]]:
+def _changes(name: str, values: list[str | None], runs: tuple[Run, ...]) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for value in dict.fromkeys(values):
         held = [run for run, one in zip(runs, values, strict=True) if one == value]
-        items = ", ".join(dict.fromkeys(run.item for run in held))
-        shown = items if len(items) <= 80 else f"{items[:79]}…"
-        where = f"{counted(len(held), 'run')} of {cell(shown)}"
+        shown = "not captured" if value is None else cell_code(value)
         first, last = timestamp(held[0].started_at) or "", timestamp(held[-1].started_at) or ""
-        rows.append((cell(name), cell_code(value), where, first, last))
+        rows.append((cell(name), shown, _runs(held), first, last))
     return rows
+
+
+def _runs(runs: Sequence[Run]) -> str:
+    items = ", ".join(dict.fromkeys(run.item for run in runs))
+    return f"{counted(len(runs), 'run')} of {cell(items if len(items) <= 80 else f'{items[:79]}…')}"
