@@ -10,13 +10,13 @@ from optrack.core.failure import plain_failure
 from optrack.core.judgement import Judgement
 from optrack.core.run import Outcome
 from optrack.core.status import Status
-from optrack.evidence import Court
-from optrack.journal import Journal
-from optrack.launching import Launching
-from optrack.session import Ending, Session, Side
+from optrack.court import Court
+from optrack.running.journal import Journal
+from optrack.running.launching import Launching
+from optrack.running.session import Ending, Session, Side
+from optrack.running.will import Will
 from optrack.steps.capture import capture_after
 from optrack.steps.stage import StageFailed
-from optrack.will import Will
 
 if TYPE_CHECKING:
     from optrack.steps.record.store import Store

@@ -17,12 +17,12 @@ from optrack.campaign import Campaign
 from optrack.core.failure import plain_failure
 from optrack.core.status import Status
 from optrack.errors import OptrackError
-from optrack.fitness import take_host
 from optrack.flow import conclude, run_session
-from optrack.session import Ending, Session
+from optrack.running.fitness import take_host
+from optrack.running.session import Ending, Session
+from optrack.running.will import SignalledWill
 from optrack.settings import load_settings
 from optrack.steps.process import become_subreaper
-from optrack.will import SignalledWill
 
 _FROM_NEXT: tuple[Status, ...] = ("pending",)
 _FROM_RUN: tuple[Status, ...] = ("pending", "completed", "cancelled")

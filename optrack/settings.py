@@ -20,7 +20,8 @@ class Settings(Frozen):
 
     `database` is a path or a SQLAlchemy URL; `env_prefixes` are prefixes of variables recorded with their
     values, beside optrack's own table; `python` is the interpreter that engines start servers with;
-    `notify` is a shell command run when a run ends. `cpu_share` is the share of the CPUs that others may keep
+    `notify` is a shell command run when a run ends; `locks` is the folder, shared by all users of the host, with
+    the locks that let one run measure at a time. `cpu_share` is the share of the CPUs that others may keep
     busy while something is measured; 1 means that it isn't looked at.
     """
 
@@ -36,6 +37,7 @@ class Settings(Frozen):
     cpu_share: float = 0.5
     actor: str = "unknown"
     host: str = "localhost"
+    locks: Path = Path("/tmp")
 
 
 _KEYS = ("database", "plans", "plan", "env_prefixes", "python", "notify", "cpu_share")
@@ -71,6 +73,7 @@ def load_settings(start: Path, environ: Mapping[str, str] | None = None) -> Sett
         cpu_share=_share(environ.get("OPTRACK_CPU_SHARE") or table.get("cpu_share"), source),
         actor=environ.get("OPTRACK_ACTOR") or _user(),
         host=socket.gethostname(),
+        locks=Path(environ.get("OPTRACK_LOCKS", "/tmp")),
     )
 
 

@@ -15,11 +15,11 @@ from optrack.errors import OptrackError, UsageError
 COMMANDS: dict[str, tuple[str, ...]] = {
     "Run": ("next", "run", "attach", "stop", "watch"),
     "See": ("status", "show", "runs", "log", "compare", "diff", "failures"),
-    "Decide": ("mark", "note", "accept", "adopt", "audit"),
+    "Decide": ("mark", "note", "accept", "adopt", "ablate", "audit"),
     "Plan": ("plan", "use", "todo", "add"),
     "Tell": ("export", "report", "replay", "parse", "import"),
     "Agents": ("context", "schema", "mcp"),
-    "Set up": ("demo", "doctor", "serve"),
+    "Set up": ("demo", "doctor", "tui", "serve"),
 }
 """The commands by what they are for, in the order in which help lists them."""
 
@@ -62,6 +62,7 @@ SUMMARIES: dict[str, str] = {
     "note": "attach a remark to an item",
     "accept": "record that a difference doesn't matter",
     "adopt": "make an item's configuration the new baseline",
+    "ablate": "take a confounded treatment apart",
     "audit": "judge everything again from the stored evidence",
     "plan": "check a plan, show what was understood, write a new one",
     "use": "choose the plan to work on",
@@ -77,6 +78,7 @@ SUMMARIES: dict[str, str] = {
     "mcp": "a Model Context Protocol server for agents, on standard input and output",
     "demo": "a whole campaign on this machine, without a GPU",
     "doctor": "whether this host and project are fit to measure",
+    "tui": "the screens, as without a command",
     "serve": "the screens in a browser",
 }
 
@@ -92,7 +94,7 @@ def cli(ctx: click.Context) -> None:
     Without a command: the screens on a terminal, else `optrack status`.
     """
     if ctx.invoked_subcommand is None:
-        name = "screens" if sys.stdout.isatty() and sys.stdin.isatty() else "status"
+        name = "tui" if sys.stdout.isatty() and sys.stdin.isatty() else "status"
         ctx.invoke(import_module(f"optrack.cli.{name}_command").command)
 
 

@@ -35,7 +35,7 @@ def command(folder: Path | None, as_json: bool) -> int:
     tried: set[str] = set()
     while True:
         try:
-            run = campaign.start_next(without=tried, sequential=True)
+            run = campaign.start_next(without=tried, sequential=True, wait=True)
         except NothingToRunError:
             break
         tried.add(campaign.reader.run(run).item)

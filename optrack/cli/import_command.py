@@ -34,8 +34,8 @@ def command(
     Imported runs are labelled so wherever they are shown. Nothing was captured of them, so no improvement is
     credited from them.
     """
+    from optrack.campaign.importing import import_files, import_sweep
     from optrack.core.documents import judgement_document, run_document
-    from optrack.importing import import_files, import_sweep
 
     campaign = call.campaign
     if files:

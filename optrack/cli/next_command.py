@@ -43,7 +43,7 @@ def command(
 
         return print_dry_run(campaign, [campaign.item(choice.item)], as_json=call.as_json)
     if detach and everything:
-        from optrack.spawn import spawn_campaign
+        from optrack.campaign.spawn import spawn_campaign
 
         log = spawn_campaign(campaign.settings, campaign.plan.path, by=by, wait=wait)
         output.data({"log": str(log)}) if call.as_json else output.text(

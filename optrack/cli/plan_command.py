@@ -112,7 +112,7 @@ def schema_command(as_json: bool) -> None:
 
 
 def _plan(file: Path | None) -> Plan:
-    from optrack.plans import find_plan, read_plan
+    from optrack.campaign.plan_files import find_plan, read_plan
     from optrack.settings import load_settings
 
     return read_plan(file or find_plan(load_settings(Path.cwd()), None))

@@ -1,4 +1,4 @@
-"""All that is wrong, or probably not meant, in a plan: what parsing found and what only the whole plan shows."""
+"""All that is wrong, or probably not meant, in a plan: what parsing found, and what the whole shows."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from optrack.errors import PlanError
 def check(plan: Plan, *, metrics: Collection[str] | None = None) -> tuple[Problem, ...]:
     """Return every problem of the plan, sorted by line.
 
-    `metrics` are the names that the parsers of the plan's benchmarks give, where they are known: a metric that
-    nothing gives is then an error.
+    `metrics` are the names that the parsers of the plan's benchmarks give, where they are known: a metric
+    that nothing gives is then an error.
     """
     found = list(plan.problems)
     found += _cycles(plan)

@@ -21,6 +21,17 @@ __all__ = ["comparison", "differences", "is_accepted", "not_applied"]
 NEEDED = ("git", "env", "hardware")
 """Parts without which nothing can be said of a comparison, even if neither side has them."""
 
+THINGS: Mapping[tuple[str, ...], str] = {
+    ("git", "*"): "The repository {}",
+    ("git", "*", "submodules", "*"): "The submodule {}",
+    ("libraries", "loaded", "*"): "The loaded library {}",
+    ("hardware", "gpus", "devices", "*"): "GPU {}",
+    ("load", "gpus", "*"): "The load of GPU {}",
+    ("hardware", "numa", "*"): "NUMA node {}",
+    ("files", "*"): "The watched file {}",
+}
+"""Things that come or go as a whole: their fields aren't compared one by one if one side lacks them."""
+
 
 def differences(
     candidate: Snapshot,
@@ -92,6 +103,7 @@ def _part_differences(
     theirs, ours = dict(leaves(baseline, (part,))), dict(leaves(candidate, (part,)))
     unseen = _unseen(part, baseline, candidate)
     found: list[Difference] = [difference for _, difference in sorted(unseen.items())]
+    absent: set[tuple[str, ...]] = set()
     for path in sorted(theirs.keys() | ours.keys()):
         field = field_of(path)
         before, after = theirs.get(path), ours.get(path)
@@ -99,8 +111,39 @@ def _part_differences(
             continue
         if (field.kind == "informative" and not field.noted) or (part == "env" and is_noise(path[-1])):
             continue
-        found.append(_difference(field, path, before, after, declared))
+        whole = _on_one_side(path, theirs, ours)
+        if whole is None:
+            found.append(_difference(field, path, before, after, declared))
+        elif whole not in absent:
+            absent.add(whole)
+            found.append(_one_sided(whole, before is not None, declared))
     return found
+
+
+def _on_one_side(
+    path: tuple[str, ...], theirs: Mapping[tuple[str, ...], Any], ours: Mapping[tuple[str, ...], Any]
+) -> tuple[str, ...] | None:
+    """Return the thing that a field belongs to (a GPU, a library, a repository) if only one side has it."""
+    size = next((len(thing) for thing in THINGS if _fits(thing, path)), 0)
+    whole = path[:size]
+    if not size or all(any(key[:size] == whole for key in side) for side in (theirs, ours)):
+        return None
+    return whole
+
+
+def _one_sided(
+    whole: tuple[str, ...], in_baseline: bool, declared: Mapping[str, tuple[Any, Any]]
+) -> Difference:
+    label = next(label for thing, label in THINGS.items() if _fits(thing, whole)).format(whole[-1])
+    side, other = ("baseline's", "candidate's") if in_baseline else ("candidate's", "baseline's")
+    meaning = f"{label} is in the {side} run only, and missing in the {other}."
+    seen = ("present", None) if in_baseline else (None, "present")
+    leaf, _ = covering_leaf(whole, seen[0], seen[1], declared)
+    if leaf is not None:
+        return _of(
+            "declared", "note", whole, seen[0], seen[1], f"{meaning} It goes with the declared {leaf}."
+        )
+    return _of("unexplained", "blocking", whole, seen[0], seen[1], meaning)
 
 
 def _unseen(
@@ -137,7 +180,9 @@ def _difference(
     meaning = sentence(field, path, baseline, candidate)
     leaf, fits = covering_leaf(path, baseline, candidate, declared)
     if leaf is not None and fits:
-        return _of("declared", "note", path, baseline, candidate, f"{meaning} This is the declared {leaf}.")
+        return _of(
+            "declared", "note", path, baseline, candidate, f"{meaning} It goes with the declared {leaf}."
+        )
     if leaf is not None:
         before, after = declared[leaf]
         meaning += (
@@ -193,3 +238,9 @@ def is_accepted(field: str, accepted: Collection[str]) -> bool:
         field == name or field.startswith(f"{name}.") or ("*" in name and fnmatchcase(field, name))
         for name in accepted
     )
+
+
+def _fits(thing: tuple[str, ...], path: tuple[str, ...]) -> bool:
+    """Whether a path begins as a thing's does."""
+    steps = zip(thing, path, strict=False)
+    return len(path) >= len(thing) and all(step in ("*", name) for step, name in steps)

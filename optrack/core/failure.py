@@ -22,7 +22,8 @@ def classify(text: str, *, stage: Stage, exit_code: int | None, signal: str | No
     """
     cause = _cause(candidates(text))
     if cause is not None:
-        return plain_failure(cause.kind, cause.text.removeprefix("Exception: "), text)
+        kind = "exception" if cause.kind == "unknown" else cause.kind
+        return plain_failure(kind, cause.text.removeprefix("Exception: "), text)
     if signal is not None:
         phase = phase_of(text)
         message = f"ended by {signal}{f' while {phase}' if phase else ''}, with no error in the log"

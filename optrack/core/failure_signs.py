@@ -1,7 +1,7 @@
 """The signs by which failures are told apart, as inference servers and their libraries word them.
 
-Kinds beside these: `killed` (by a signal, silently), `timed_out`, `silent`, `log_limit`, `disk_full`,
-`port_drift`, `not_started`, `no_result`, `interrupted` and `unknown`.
+Kinds beside these: `exception` (any other), `killed` (by a signal, silently), `timed_out`, `silent`,
+`log_limit`, `disk_full`, `port_drift`, `not_started`, `no_result`, `interrupted` and `unknown`.
 """
 
 from __future__ import annotations

@@ -136,6 +136,8 @@ def layers_of(plan: Plan, item: Item | None) -> list[RecipeLayer]:
     while item is not None:
         if item.recipe is not None:
             chain.append(item.recipe)
+            if item.recipe.over == "baseline":
+                return [*layers_of(plan, plan.item(plan.baseline)), item.recipe]
         item = plan.item(item.parent) if item.parent else None
     if plan.recipe is not None:
         chain.append(plan.recipe)

@@ -12,7 +12,7 @@ from optrack.core.units import fraction, number, seconds, size_bytes
 _OWN_BENCH_KEYS = ("tool", "command", "parser", "output")
 
 
-class RecipeFault(ValueError):
+class RecipeError(ValueError):
     """Resolved data that makes no recipe: the path of keys at fault, and what to do."""
 
     def __init__(self, path: tuple[str, ...], message: str, hint: str | None = None) -> None:
@@ -23,10 +23,10 @@ class RecipeFault(ValueError):
 
 
 def recipe_from(data: Mapping[str, Any]) -> Recipe:
-    """Return the recipe that resolved plain data describes; RecipeFault for what doesn't fit."""
+    """Return the recipe that resolved plain data describes; RecipeError for what doesn't fit."""
     fault = next(RECIPE.faults(data, ()), None)
     if fault is not None:
-        raise RecipeFault(fault.path, fault.message, fault.hint)
+        raise RecipeError(fault.path, fault.message, fault.hint)
     given = {key: value for key, value in data.items() if value is not None}
     bench = _benches(given.get("bench"), "bench")
     values: dict[str, Any] = {
@@ -86,7 +86,7 @@ def _ready(data: Mapping[str, Any]) -> Ready:
     values |= {f"{key}_s": seconds(given[key]) for key in ("timeout", "silence") if key in given}
     if "tcp" in given:
         if not isinstance(given["tcp"], int) or not 0 <= given["tcp"] <= 65535:
-            raise RecipeFault(
+            raise RecipeError(
                 ("ready", "tcp"),
                 "`ready.tcp` must be a port or true",
                 "write `tcp: true` for the server's own port",
@@ -100,7 +100,7 @@ def _warmup(value: Any, bench: tuple[Bench, ...]) -> tuple[Bench, ...]:
         return bench if value else ()
     if isinstance(value, int):
         if not 0 <= value <= 1000:
-            raise RecipeFault(("warmup",), "`warmup` must be a count from 0 to 1000, or a benchmark")
+            raise RecipeError(("warmup",), "`warmup` must be a count from 0 to 1000, or a benchmark")
         return bench * value
     return _benches(value, "warmup")
 
@@ -122,7 +122,7 @@ def _benches(value: Any, key: str) -> tuple[Bench, ...]:
         elif isinstance(entry, Mapping) and ("tool" in entry or "command" in entry):
             benches.append(_bench(name, _set(entry), (key, name)))
         else:
-            raise RecipeFault(
+            raise RecipeError(
                 (key, name),
                 f"`{key}` has neither `tool` nor `command`, and `{name}` is no benchmark of its own",
                 f"write `{key}: {{tool: sglang.bench_serving, …}}`, shell text, or named benchmarks",
@@ -134,17 +134,17 @@ def _bench(name: str, given: Mapping[str, Any], path: tuple[str, ...]) -> Bench:
     args = {key: value for key, value in given.items() if key not in _OWN_BENCH_KEYS}
     where = ".".join(path)
     if "tool" in given and "command" in given:
-        raise RecipeFault(
+        raise RecipeError(
             (*path, "command"), f"`{where}` has both `tool` and `command`", "remove one with `null`"
         )
     if "command" in given and args:
         odd = next(iter(args))
-        raise RecipeFault(
+        raise RecipeError(
             (*path, odd), f"`{where}.{odd}` means nothing beside `command`", "write it in the command"
         )
     for key, value in args.items():
         if isinstance(value, Mapping):
-            raise RecipeFault((*path, key), f"`{where}.{key}` must be a value or a list, not a map")
+            raise RecipeError((*path, key), f"`{where}.{key}` must be a value or a list, not a map")
     own = {key: str(given[key]) for key in _OWN_BENCH_KEYS if key in given}
     return Bench(name=name, args=args, **own)
 
@@ -153,7 +153,7 @@ def _metric_rule(name: str, rule: Mapping[str, Any]) -> MetricRule:
     given = {key: str(_text(value)) for key, value in _set(rule).items()}
     sources = [key for key in ("regex", "json", "csv", "log") if key in given]
     if len(sources) > 1:
-        raise RecipeFault(
+        raise RecipeError(
             ("metrics", name, sources[1]),
             f"metric `{name}` is read from both `{sources[0]}` and `{sources[1]}`",
             "keep one",
@@ -164,7 +164,7 @@ def _metric_rule(name: str, rule: Mapping[str, Any]) -> MetricRule:
 def _check(name: str, rule: Mapping[str, Any]) -> Check:
     given = _set(rule)
     if ("command" in given) == ("metric" in given):
-        raise RecipeFault(
+        raise RecipeError(
             ("check", name),
             f"check `{name}` needs either `command` or `metric`",
             "say where its number comes from",

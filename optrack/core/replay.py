@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from optrack.core.secrets import is_masked
+from optrack.core.secrets import is_masked, mask_text
 from optrack.core.snapshot import Snapshot
 
 _BYTES = "bytes:"
@@ -44,6 +44,7 @@ def replay_script(
     commands: Mapping[str, str],
     name: str = "replay.sh",
     unset: tuple[str, ...] = (),
+    salt: bytes = b"",
 ) -> str:
     """Return a bash script that makes the code state of a run again and runs its commands as they ran.
 
@@ -51,7 +52,7 @@ def replay_script(
     `unset` the variables that the recipe took away. What can't be made again (secrets that were masked, files
     left out of the patch) is said in the script, and asked for where a command needs it.
     """
-    steps = {step: text for step, text in commands.items() if text}
+    steps = {step: mask_text(text, salt) for step, text in commands.items() if text}
     words = " ".join(steps) or "none"
     return "\n".join(
         (

@@ -1,4 +1,4 @@
-"""An item's recipe resolved: its layers laid over one another, the combined treatments put in, the factors."""
+"""An item's recipe resolved: its layers laid over one another, treatments combined, factors named."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from optrack.core.canonical import recipe_digest
 from optrack.core.frozen import Frozen
 from optrack.core.plan import Item, Plan
 from optrack.core.recipe import HOW_MEASURED, Recipe, changes, layers_of, leaf_paths, overlay, treatment
-from optrack.core.recipe_build import RecipeFault, recipe_from
+from optrack.core.recipe_build import RecipeError, recipe_from
 from optrack.errors import PlanError
 
 Path = tuple[str, ...]
@@ -44,7 +44,7 @@ def resolve(
     """Resolve the recipe of `item`, or the plan's base recipe for None.
 
     `improved` are the ids of items that were an improvement: of those that `combine` lists, the treatments are
-    merged; where two set the same leaf, the later in the list wins and a note says so. `baseline` is the item
+    merged; where two set the same leaf, the one later in rank wins and a note says so. `baseline` is the item
     to compare with (the plan's own by default). The treatments of `adopted` items, in the order of their
     adoption, are part of the base that everything stands on, the baseline included. Raises PlanError with file
     and line for a recipe that doesn't fit, a `combine` that names no item or itself, and one of which nothing
@@ -62,7 +62,7 @@ def resolve(
         data = _moved(data, original, base_data)
     try:
         recipe = recipe_from(data)
-    except RecipeFault as fault:
+    except RecipeError as fault:
         raise _located(plan, item, fault.path, fault.message, fault.hint) from None
     return Resolved(
         data=data,
@@ -133,7 +133,8 @@ def _data(
             before = setter.get(path)
             if before is not None and leaf_paths(data).get(path) != values.get(path):
                 notes.append(
-                    f"{before} and {part.id} both change `{'.'.join(path)}`; {part.id}'s value is used, the later of them"
+                    f"{before} and {part.id} both change `{'.'.join(path)}`; "
+                    f"{part.id}'s value is used, the later of them"
                 )
             setter[path] = part.id
             data = _with(data, path, values)
@@ -150,7 +151,7 @@ def _parts(plan: Plan, item: Item) -> list[Item]:
                 plan, item, ("combine",), f"`combine` names `{name}`, which is no item", "use an item's id"
             )
         found.append(part)
-    return found
+    return sorted(found, key=lambda part: part.rank)
 
 
 def _with(data: Mapping[str, Any], path: Path, values: Mapping[Path, Any]) -> dict[str, Any]:

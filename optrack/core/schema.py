@@ -5,21 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from optrack.core.shape import (
-    ByType,
     Duration,
-    Fields,
     Fraction,
-    MapOf,
     Number,
     OneOf,
     Pattern,
     Scalar,
-    Several,
     Shape,
     Size,
     Text,
     Whole,
 )
+from optrack.core.shape_maps import ByType, Fields, MapOf, Several
 from optrack.core.snapshot import PARTS
 
 _TEXT = Text()

@@ -121,7 +121,7 @@ SETTING = re.compile(
 )
 """A line of a settings file or a shell script, `NAME=value`."""
 
-FLAG = re.compile(rf"(?<![\w\-])--?{_NAME}(?:[ \t]+|=)[\"']?(?P<secret>[^\s\"'\-$][^\s\"']*)")
+FLAG = re.compile(rf"(?<![\w\-])--?{_NAME}[\"']?(?:[ \t]+|=)[\"']?(?P<secret>[^\s\"'\-$][^\s\"']*)")
 """An option of a command and its value."""
 
 BARE = re.compile(rf"{_NAME}{_ASSIGNED}(?P<secret>[^\s\"',;)}}\]]+)")

@@ -32,7 +32,7 @@ from optrack.core.secret_patterns import (
 )
 
 _MASK = re.compile(r"<masked:[0-9a-f]{16}>")
-_ENCODED_LINE = re.compile(r"[A-Za-z0-9+/=]{8,}")
+_ENCODED = re.compile(r"<masked:[0-9a-f]{16}>|[A-Za-z0-9+/=]{8,}")
 
 
 def keyed_digest(value: str, salt: bytes) -> str:
@@ -138,9 +138,12 @@ def _mask_pair(found: re.Match[str], secret: Callable[[str, str], bool], salt: b
 def _mask_block(block: str, salt: bytes) -> str:
     """Mask each encoded line of a private block, and keep its first and last line and its number of lines."""
     lines = block.split("\n")
-    inner = [_ENCODED_LINE.sub(lambda found: masked(found.group(0), salt), line) for line in lines[1:-1]]
     if len(lines) == 1:
         return masked(block, salt)
+    inner = []
+    for line in lines[1:-1]:
+        mark, rest = (line[0], line[1:]) if line[:1] in ("+", "-", " ") else ("", line)
+        inner.append(mark + _ENCODED.sub(lambda found: masked(found.group(0), salt), rest))
     return "\n".join([lines[0], *inner, lines[-1]])
 
 

@@ -1,4 +1,4 @@
-"""`Skip if` conditions: `1B is an improvement`, `1A failed or 1B is not an improvement`, read and evaluated."""
+"""`Skip if` conditions, like `1A failed or 1B is not an improvement`: read and evaluated."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from optrack.core.frozen import Frozen
 from optrack.core.state import ItemState
 
 _OUTCOMES = {
-    "improvement": "an improvement", "improved": "an improvement", "improves": "an improvement", "faster": "an improvement",
-    "helped": "an improvement", "helps": "an improvement", "succeeded": "an improvement", "won": "an improvement",
-    "works": "an improvement", "worked": "an improvement",
-    "regression": "a regression", "regressed": "a regression", "slower": "a regression", "worse": "a regression",
+    **dict.fromkeys(("improvement", "improved", "improves", "faster", "helped", "helps"), "an improvement"),
+    **dict.fromkeys(("succeeded", "won", "works", "worked"), "an improvement"),
+    **dict.fromkeys(("regression", "regressed", "slower", "worse"), "a regression"),
     "no change": "no change", "no_change": "no change", "no effect": "no change", "neutral": "no change",
     "inconclusive": "inconclusive",
     "failed": "failed", "fails": "failed", "failure": "failed", "crashed": "failed", "crashes": "failed",
@@ -23,7 +22,8 @@ _VERDICTS = {
     "inconclusive": "inconclusive", "failed": "failed",
 }  # fmt: skip
 _CLAUSE = re.compile(
-    r"^(?P<ids>.+?)\s+(?:(?:is|was|are|were|has|have|does|did|gives?|gave|shows?)\s+)?(?P<not>(?:not|n't|never|no longer)\s+)?"
+    r"^(?P<ids>.+?)\s+(?:(?:is|was|are|were|has|have|does|did|gives?|gave|shows?)\s+)?(?P<not>(?:not|n't"
+    r"|never|no longer)\s+)?"
     rf"(?:been\s+)?(?:an?\s+|the\s+)?(?P<outcome>{'|'.join(sorted(_OUTCOMES, key=len, reverse=True))})\.?$",
     re.IGNORECASE,
 )
@@ -68,6 +68,8 @@ class Condition(Frozen):
 
 def read_condition(text: str, ids: Collection[str]) -> Condition | None:
     """Read a condition on the items `ids`; None where it isn't one that can be evaluated."""
+    if len(text) > 400:
+        return None
     by_fold = {name.casefold(): name for name in ids}
     groups: list[tuple[Clause, ...]] = []
     shared = _shared_outcome(text, by_fold)

@@ -12,7 +12,7 @@ _OVER = ("completed", "cancelled")
 
 
 def is_runnable(plan: Plan, item: Item) -> bool:
-    """Whether the item has something of its own to run: a recipe block, or it is the baseline of a base recipe."""
+    """Whether the item has a recipe block of its own to run, or is the baseline of a base recipe."""
     return item.recipe is not None or (item.id == plan.baseline and plan.recipe is not None)
 
 
@@ -31,7 +31,7 @@ def blocked_by(item: Item, states: Mapping[str, ItemState]) -> tuple[str, ...]:
 
 
 def rollup(plan: Plan, states: Sequence[ItemState]) -> tuple[str, ...]:
-    """Return the parents that are done because all below them is: without a recipe, some child completed, none open.
+    """Return the parents without a recipe that are done: some child completed, and none left open.
 
     Innermost first, so that a grandparent follows its last child. Only parents of items that run count: where
     nothing runs, people mark by hand.

@@ -102,8 +102,8 @@ def match_items(known: Sequence[Known], items: Sequence[Item]) -> Matching:
     one whose label was given to something else keeps its history under `label~1`.
     """
     _refuse_duplicates(items)
-    old = _known_entries(known)
-    new = _plan_entries(items)
+    old = _entries(known)
+    new = _entries(items)
     found: dict[int, int] = {}
     live = [entry for entry in old if not known[entry.index].archived]
     archived = [entry for entry in old if known[entry.index].archived]
@@ -159,7 +159,7 @@ def _consequences(known: Sequence[Known], items: Sequence[Item], found: dict[int
         renamed=tuple(
             Renamed(before_id=b.id, after_id=item.id, before_title=b.title, after_title=item.title)
             for b, item in pairs
-            if b.id != item.id or folded(b.title) != folded(item.title)
+            if b.id != item.id or (b.title != item.title and folded(b.title) != folded(item.title))
         ),
         moved=_moved(live_pairs),
         revived=tuple(item.id for before, item in pairs if before.archived),
@@ -231,14 +231,11 @@ def folded(title: str) -> str:
     return re.sub(r"[\s*_`~]+", " ", title).strip(" .:").casefold()
 
 
-def _known_entries(known: Sequence[Known]) -> list[_Entry]:
-    titles = {entry.id: (folded(entry.title), entry.parent) for entry in known}
-    return [_Entry(i, e.id, folded(e.title), _path(e.id, titles)) for i, e in enumerate(known)]
-
-
-def _plan_entries(items: Sequence[Item]) -> list[_Entry]:
+def _entries(items: Sequence[Known | Item]) -> list[_Entry]:
     titles = {item.id: (folded(item.title), item.parent) for item in items}
-    return [_Entry(i, e.id, folded(e.title), _path(e.id, titles)) for i, e in enumerate(items)]
+    return [
+        _Entry(index, item.id, titles[item.id][0], _path(item.id, titles)) for index, item in enumerate(items)
+    ]
 
 
 def _path(label: str, titles: dict[str, tuple[str, str | None]]) -> tuple[str, ...]:

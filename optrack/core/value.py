@@ -38,10 +38,10 @@ class Worth(Frozen):
 def worths(plan: Plan, states: Sequence[ItemState]) -> dict[str, Worth]:
     """Return what each item is worth.
 
-    Gains in `%` and `x` are shares as they stand; gains in another unit count as their part of all that the plan
-    hopes for in that unit. Items without a gain or effort get the median of the others. `trust` is the mean of
-    achieved / expected over the judged items with estimates of the same unit, and of the same parent, each
-    starting from one imagined estimate that came true.
+    Gains in `%` and `x` are shares as they stand; gains in another unit count as their part of all that the
+    plan hopes for in that unit. Items without a gain or effort get the median of the others. `trust` is the
+    mean of achieved / expected over the judged items with estimates of the same unit, and of the same parent,
+    each starting from one imagined estimate that came true.
     """
     gains = _gains(plan)
     hours = {item.id: h for item in plan.items if (h := _hours(item.effort)) is not None}

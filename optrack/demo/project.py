@@ -7,6 +7,11 @@ from pathlib import Path
 
 from optrack.errors import UsageError
 
+_SETTINGS = """\
+# The demo is to run wherever it is tried, however busy the machine: verdicts then need more launches.
+cpu_share = 1.0
+"""
+
 
 def make_project(folder: Path) -> Path:
     """Write the demo's plan into `folder`, which must be new or empty, and return the folder's full path."""
@@ -16,7 +21,7 @@ def make_project(folder: Path) -> Path:
     plans = folder / "plans"
     plans.mkdir(parents=True, exist_ok=True)
     (plans / "quickstart.md").write_text(quickstart(), encoding="utf-8")
-    (folder / "optrack.toml").write_text("# settings of this project; none are needed\n", encoding="utf-8")
+    (folder / "optrack.toml").write_text(_SETTINGS, encoding="utf-8")
     return folder
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import ClassVar, TypeVar
+from typing import ClassVar, TypeVar, cast
 
 from textual import on
 from textual.app import App
@@ -100,14 +100,14 @@ class OptrackApp(App[None]):
     # moving between screens
     def _show(self, kind: type[S], make: Callable[[], S], open_: Callable[[S], None] | None = None) -> None:
         """Bring the screen of this kind to the front, going back to it if it is already there."""
-        found = next((screen for screen in self.screen_stack if isinstance(screen, kind)), None)
+        found = next((one for one in self.screen_stack if isinstance(one, kind)), None)
         if found is None:
             self.push_screen(make())
             return
         while self.screen is not found:
             self.pop_screen()
         if open_ is not None:
-            open_(found)
+            open_(cast("S", found))
 
     def show_item(self, item: str) -> None:
         """Show this item."""

@@ -24,8 +24,8 @@ LOG_KINDS: tuple[LogKind, ...] = ("server", "bench")
 class NextItem(Frozen):
     """What would run next and why; `reasons` says of every item why it is or isn't the one.
 
-    `blocked` names, for each item that can't run yet, the needs that are unmet; `worth` what an item promises,
-    expected gain for effort, on a scale that is the same for all: the order by value.
+    `blocked` names, for each item that can't run yet, the needs that are unmet; `worth` tells what an item
+    promises, expected gain for effort, on a scale that is the same for all: the order by value.
     """
 
     item: str | None
@@ -64,7 +64,7 @@ class Gauge(Frozen):
 
 
 class Step(Frozen):
-    """One run on the way of the campaign: the median of the primary metric and its spread, None if it failed."""
+    """One run on the campaign's way: median and range of the primary metric, None if it measured nothing."""
 
     run: str
     item: str

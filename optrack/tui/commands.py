@@ -1,8 +1,8 @@
-"""Everything that a user can ask for: each command is its message, its key, its footer text and its tooltip."""
+"""Everything that a user can ask for: a command is its message, key, footer text and tooltip in one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import ClassVar
 
 from textual.binding import Binding
@@ -11,7 +11,7 @@ from textual.message import Message
 
 
 class Command(Message):
-    """Something to ask for. The docstring's first line is the tooltip, the help text and the palette's text."""
+    """Something to ask for; the docstring's first line is its text in tooltip, help and palette."""
 
     KEY: ClassVar[str] = ""
     FOOTER: ClassVar[str] = ""
@@ -25,11 +25,10 @@ class Command(Message):
         return (cls.__doc__ or "").strip().splitlines()[0]
 
     @classmethod
-    def binding(cls) -> Binding:
-        """Return the key that issues the command."""
-        return Binding(
-            cls.KEY, f"issue('{cls.__name__}')", cls.FOOTER, show=cls.SHOWN, tooltip=cls.tooltip()
-        )
+    def binding(cls, *, shown: bool = True) -> Binding:
+        """Return the key that issues the command, in the footer if both it and the caller say so."""
+        action = f"issue('{cls.__name__}')"
+        return Binding(cls.KEY, action, cls.FOOTER, show=shown and cls.SHOWN, tooltip=cls.tooltip())
 
 
 class Quit(Command):
@@ -45,7 +44,7 @@ class Help(Command):
 
 
 class Back(Command):
-    """Go back to where you came from."""
+    """Go back to where you came from; in a search or filter, end it."""
 
     KEY, FOOTER = "escape", "Back"
 
@@ -161,7 +160,7 @@ class Compare(Command):
 class Filter(Command):
     """Show only what contains these words."""
 
-    KEY, FOOTER = "slash", "Filter"
+    KEY, FOOTER = "slash", "Find"
 
 
 class NextShown(Command):
@@ -215,9 +214,9 @@ EVERYWHERE: tuple[type[Command], ...] = (
 ON_ITEM: tuple[type[Command], ...] = (RunItem, Compare, Mark, Skip, Adopt, Accept, Ablate, AddNote, Edit)
 
 
-def bindings(commands: Iterable[type[Command]]) -> list[Binding]:
+def bindings(commands: Iterable[type[Command]], *, shown: bool = True) -> list[Binding]:
     """Return the keys of these commands."""
-    return [command.binding() for command in commands]
+    return [command.binding(shown=shown) for command in commands]
 
 
 class Palette(Provider):
@@ -243,7 +242,7 @@ class Palette(Provider):
             if score > 0:
                 yield Hit(score, matcher.highlight(name), self._running(action), help=tooltip)
 
-    def _running(self, action: str):  # noqa: ANN202
+    def _running(self, action: str) -> Callable[[], Awaitable[None]]:
         async def run() -> None:
             await self.screen.run_action(action)
 

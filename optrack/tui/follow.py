@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-_BLOCK = 1 << 16
-_LONGEST = 1 << 14
-"""A line is shown in pieces of this many bytes, so that a file without line ends costs no more."""
+PIECE = 1 << 14
+"""A line is shown in pieces of at most this many bytes, so that a file without line ends costs no more."""
+BLOCK = 1 << 20
+"""How many bytes a search reads at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some lines in a row, the offset behind the last of them, and the size of the file when they were read."""
+    """Some lines in a row, the offset behind the last of them, and the file's size when they were read."""
 
     lines: tuple[Line, ...]
     end: int
@@ -38,15 +40,11 @@ class Page:
         return self.end >= self.size
 
 
-def tail(path: Path, lines: int) -> Page:
-    """Return the last `lines` lines of the file; an empty page where there is no file."""
-    return page(path, None, -lines, lines)
-
-
 def page(path: Path, top: int | None, move: int, lines: int) -> Page:
     """Return `lines` lines that begin `move` lines below the line at offset `top` (None: the file's end).
 
-    Reads from the file only what is shown and passed; raises nothing if the file can't be read.
+    Reads only what is shown and passed over. A file that can't be read is an empty page; one that has
+    become shorter is shown from its end.
     """
     try:
         with path.open("rb", buffering=0) as file:
@@ -63,55 +61,50 @@ def page(path: Path, top: int | None, move: int, lines: int) -> Page:
 
 
 def _back(fd: int, offset: int, lines: int) -> int:
-    """Return the start of the line that is `lines` lines above the one that starts (or ends) at `offset`."""
+    """Return the start of the line that is `lines` lines above the one that begins, or ends, at `offset`."""
     position = offset
-    for _ in range(lines):
-        if position <= 0:
-            return 0
-        position = _line_start(fd, position - 1)
+    while lines > 0 and position > 0:
+        low = max(0, position - PIECE)
+        block = os.pread(fd, position - low, low)
+        end = len(block)
+        while lines > 0 and end > 0:
+            newline = block.rfind(b"\n", 0, end - 1)
+            if newline < 0:
+                break
+            end, lines = newline + 1, lines - 1
+        if end == len(block):
+            end, lines = 0, lines - 1
+        elif lines > 0 and low == 0:
+            end = 0
+        position = low + end
     return position
 
 
-def _line_start(fd: int, offset: int) -> int:
-    """Return where the line begins whose last byte (its line end) is at `offset`."""
-    low = max(0, offset - _LONGEST)
-    found = os.pread(fd, offset - low, low).rfind(b"\n")
-    if found >= 0:
-        return low + found + 1
-    return low
-
-
 def _forth(fd: int, offset: int, lines: int, size: int) -> int:
+    """Return the start of the line that is `lines` lines below the one that begins at `offset`."""
     position = offset
     while lines > 0 and position < size:
-        block = os.pread(fd, _LONGEST, position)
-        if not block:
-            return position
-        here = 0
-        while lines > 0 and here < len(block):
-            end = block.find(b"\n", here)
-            if end < 0:
-                break
-            here, lines = end + 1, lines - 1
-        if here == 0:
-            here, lines = len(block), lines - 1
-        position += here
+        found, position = _read(fd, position, lines, size)
+        lines -= len(found)
+        if not found:
+            break
     return position
 
 
 def _read(fd: int, start: int, lines: int, size: int) -> tuple[list[Line], int]:
+    """Return at most `lines` lines from `start` on, and the offset behind them."""
     found: list[Line] = []
     position = start
     while len(found) < lines and position < size:
-        block = os.pread(fd, _LONGEST, position)
+        block = os.pread(fd, PIECE, position)
         if not block:
             break
         here = 0
         while len(found) < lines and here < len(block):
-            end = block.find(b"\n", here)
-            if end < 0 and (here > 0 and position + len(block) < size):
+            newline = block.find(b"\n", here)
+            if newline < 0 and here > 0 and position + len(block) < size:
                 break
-            stop = end + 1 if end >= 0 else len(block)
+            stop = newline + 1 if newline >= 0 else len(block)
             text = block[here:stop].decode("utf-8", errors="replace").rstrip("\r\n")
             found.append(Line(position + here, text))
             here = stop
@@ -119,46 +112,52 @@ def _read(fd: int, start: int, lines: int, size: int) -> tuple[list[Line], int]:
     return found, position
 
 
-def search(path: Path, words: str, start: int, *, backward: bool, stopped: object = None) -> int | None:
-    """Return the offset of the line that holds `words`, upper and lower case alike, nearest to `start`.
+def search(
+    path: Path, words: str, start: int, *, backward: bool, stopped: Callable[[], bool] = lambda: False
+) -> int | None:
+    """Return the offset of the line nearest to `start` that holds `words`, upper and lower case alike.
 
-    Searches from `start` towards the end, or towards the beginning; None if there is none. `stopped` is a
-    callable that ends the search early.
+    Searches from `start` to the end, or `backward` to the beginning; None if there is none, or once
+    `stopped` is true.
     """
     wanted = words.encode("utf-8", errors="replace").lower()
     if not wanted:
         return None
-    is_stopped = stopped if callable(stopped) else (lambda: False)
     try:
         with path.open("rb", buffering=0) as file:
             fd = file.fileno()
-            hit = (_search_back if backward else _search_on)(fd, wanted, start, is_stopped)
-            return None if hit is None else _line_start(fd, hit) if hit else 0
+            hit = (_search_back if backward else _search_on)(fd, wanted, start, stopped)
+            return None if hit is None else _line_start(fd, hit)
     except OSError:
         return None
 
 
-def _search_on(fd: int, wanted: bytes, start: int, stopped: object) -> int | None:
-    position, overlap = start, len(wanted) - 1
-    while callable(stopped) and not stopped():
-        block = os.pread(fd, _BLOCK * 16, position)
+def _line_start(fd: int, offset: int) -> int:
+    low = max(0, offset - PIECE)
+    return low + os.pread(fd, offset - low, low).rfind(b"\n") + 1
+
+
+def _search_on(fd: int, wanted: bytes, start: int, stopped: Callable[[], bool]) -> int | None:
+    position = start
+    while not stopped():
+        block = os.pread(fd, BLOCK, position)
         if len(block) < len(wanted):
             return None
         found = block.lower().find(wanted)
         if found >= 0:
             return position + found
-        position += max(1, len(block) - overlap)
+        position += len(block) - len(wanted) + 1
     return None
 
 
-def _search_back(fd: int, wanted: bytes, start: int, stopped: object) -> int | None:
-    position, overlap = start, len(wanted) - 1
-    while position > 0 and callable(stopped) and not stopped():
-        low = max(0, position - _BLOCK * 16)
+def _search_back(fd: int, wanted: bytes, start: int, stopped: Callable[[], bool]) -> int | None:
+    position = start
+    while position > 0 and not stopped():
+        low = max(0, position - BLOCK)
         found = os.pread(fd, position - low, low).lower().rfind(wanted)
         if found >= 0:
             return low + found
         if low == 0:
             return None
-        position = low + overlap
+        position = low + len(wanted) - 1
     return None

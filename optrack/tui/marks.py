@@ -1,4 +1,4 @@
-"""How a standing is shown: a mark that is a character, a word, and a tone; colour alone never says anything."""
+"""How a standing is shown: by a character, a word and a tone; colour alone never says anything."""
 
 from __future__ import annotations
 
@@ -52,6 +52,7 @@ OUTCOME: dict[Outcome, Mark] = {
     "timed_out": Mark("x", "timed out", "bad"),
     "interrupted": Mark("/", "interrupted", "warn"),
 }
+NEXT = Mark(">", "next", "live")
 RUNNING = Mark(">", "running", "live")
 
 

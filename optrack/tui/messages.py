@@ -1,4 +1,4 @@
-"""What workers tell the screens: each message carries plain values that were read or the error that was met."""
+"""What workers tell the screens: values that were read, or the error that was met."""
 
 from __future__ import annotations
 

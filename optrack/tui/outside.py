@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from rich.ansi import AnsiDecoder
+from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
 from textual.content import Content
@@ -44,10 +45,4 @@ def ansi_segments(line: str) -> list[Segment]:
     ]
 
 
-def _console() -> object:
-    from rich.console import Console
-
-    return Console(file=None, force_terminal=True, width=10_000, markup=False, emoji=False)
-
-
-_CONSOLE = _console()
+_CONSOLE = Console(force_terminal=True, width=10_000, markup=False, emoji=False)

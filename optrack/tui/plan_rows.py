@@ -1,4 +1,4 @@
-"""Which rows the plan's list shows and in what order: the tree by rank, or flat by value or result, filtered."""
+"""Which rows the plan's list shows, in what order: a tree by rank, or flat by value or result."""
 
 from __future__ import annotations
 
@@ -57,7 +57,13 @@ def arranged(
     def row(state: ItemState, depth: int = 0, opened: bool | None = None) -> PlanRow:
         name = state.item.id
         return PlanRow(
-            state, depth, opened, name in blocked, name == chosen.item, counted.get(name, 0), chosen.worth.get(name, 0.0)
+            state,
+            depth,
+            opened,
+            name in blocked,
+            name == chosen.item,
+            counted.get(name, 0),
+            chosen.worth.get(name, 0.0),
         )
 
     filtering = bool(looking.words.strip() or looking.only)

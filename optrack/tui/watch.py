@@ -28,7 +28,7 @@ def picture(board: Board) -> Picture:
 
 
 def watch(board: Board, tell: Callable[[Message], object], closing: threading.Event) -> None:
-    """Tell a new picture each time the board's version changes, until `closing` is set or the worker cancelled."""
+    """Tell a picture whenever the board's version changes, until `closing` is set or the worker cancelled."""
     worker = get_current_worker()
     seen: int | None = None
     said: str | None = None

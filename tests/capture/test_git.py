@@ -248,6 +248,18 @@ def test_the_code_is_the_same_whether_a_change_is_staged_or_not(tmp_path: Path) 
     assert described(repository)["code"] == loose
 
 
+def test_an_edit_in_the_moment_of_the_commit_is_seen(tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "r")
+    git(repository, "config", "core.trustctime", "false")
+    commit(repository, {"a.py": "1\n"}, "first")
+    before = described(repository)["code"]
+    moment = (repository / "a.py").stat().st_mtime_ns
+    (repository / "a.py").write_text("2\n")
+    for path in (repository / "a.py", repository / ".git" / "index"):
+        os.utime(path, ns=(moment, moment))
+    assert described(repository)["code"] != before
+
+
 def test_documents_and_outputs_are_no_code_but_are_kept(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "r", {"a.py": "1\n", "plan.md": "# plan\n"})
     before = described(repository)

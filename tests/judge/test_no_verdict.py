@@ -33,9 +33,10 @@ def test_a_time_out_is_failed() -> None:
     assert (judgement.verdict, judgement.reasons[0]) == ("failed", "The run timed out in stage ready.")
 
 
-def test_a_failure_that_the_host_caused_says_so() -> None:
+def test_a_failure_that_the_host_caused_is_no_verdict_on_the_item() -> None:
     taken = Failure(kind="port_in_use", message="port 30000 is in use", fingerprint="f2")
     judgement = judged(crashed(failure=taken), side("baseline", BASE))
+    assert judgement.verdict is None
     assert any("lies with the host" in reason for reason in judgement.reasons)
 
 

@@ -237,12 +237,9 @@ def main(folder: Path) -> int:
             continue
         bad = [check for check in compared if not right(check[1], check[2])]
         total, wrong = total + len(compared), wrong + len(bad)
+        counts = f"{len(compared) - len(bad)}/{len(compared)}"
         state = "wrong" if bad else "right"
-        print(
-            f"{state}  {name:52} {parsed.tool:24} {len(compared) - len(bad)}/{len(compared)}  {parsed.invalid or ''}"[
-                :180
-            ]
-        )
+        _say(f"{state}  {name:52} {parsed.tool:24} {counts:6} {parsed.invalid or ''}"[:180])
         for what, expected_value, found in bad:
             _say(f"         {what}: expected {expected_value}, read {found}")
     _say(f"{total - wrong} of {total} values are right")

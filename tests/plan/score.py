@@ -1,8 +1,8 @@
 """How well plans are read, against hand-made labels: `python tests/plan/score.py FOLDER`.
 
-FOLDER holds `*.md` and, in `labels/`, a JSON of the same name for each: `{"kind", "ambiguity", "items": [{"id",
-"title", "parent", "status", "gain", "effort", "line"}]}`. An item is right if title and parent agree; titles
-are compared without case, signs and bracketed remarks. A gain or effort is right if low and high agree.
+FOLDER holds `*.md` and, in `labels/`, a JSON of the same name for each: `{"kind", "ambiguity", "items":
+[{"id", "title", "parent", "status", "gain", "effort", "line"}]}`. An item is right if title and parent agree;
+titles are compared without case, signs and bracketed remarks. An amount is right if low and high agree.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _agree(ours: Quantity | None, theirs: dict[str, Any]) -> bool:
     low, high = theirs["low"], theirs["high"]
     if ours is None:
         return low is None and high is None and not theirs["unit"]
-    return ours.low == low and ours.high == high
+    return bool(ours.low == low and ours.high == high)
 
 
 def _share(values: list[bool]) -> str:

@@ -57,7 +57,7 @@ Possible solutions:
         ("RuntimeError: Cannot find any model weights with `/m`", "weights", "model weights"),
         ("AssertionError", "assertion", "AssertionError"),
         ("RuntimeError: CUDA error: an illegal memory access was encountered", "cuda", "illegal memory"),
-        ("KeyError: 'rope_scaling'", "unknown", "KeyError: 'rope_scaling'"),
+        ("KeyError: 'rope_scaling'", "exception", "KeyError: 'rope_scaling'"),
     ],
 )
 def test_the_exception_that_the_scheduler_announced_is_the_cause(last: str, kind: str, words: str) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
+from optrack.core.canonical import digest
 from optrack.core.judgement import Judgement
 from optrack.core.metrics import Sample, metric_named
 from optrack.core.plan import Item, Plan
@@ -69,3 +73,26 @@ def a_judgement(candidate: str, baseline: str | None = None, verdict: str = "imp
     return Judgement.model_validate(
         {"verdict": verdict, "baseline": baseline, "candidate": candidate, "metric": "output_throughput"}
     )
+
+
+def fill(database: Path, runs: int) -> list[str]:
+    """Put many runs of 1A into the database, each judged, and return their ids."""
+    names = [f"20261129T{number:06}-aaaa-1A" for number in range(runs)]
+    with closing(sqlite3.connect(database)) as connection, connection:
+        key, recipe = connection.execute(
+            "SELECT key, ? FROM item WHERE id = '1A'", (digest("{}"),)
+        ).fetchone()
+        connection.execute("INSERT INTO content (digest, data) VALUES (?, '{}')", (recipe,))
+        columns = "id, plan, item_key, host, started_at, stage, role, actor, recipe, recipe_digest, outcome"
+        values = "?, 'fast', ?, 'h', ?, 'teardown', 'candidate', 'ann', ?, 'd', 'succeeded'"
+        connection.executemany(
+            f"INSERT INTO run ({columns}) VALUES ({values})",
+            [(name, key, "2026-11-29T12:00:00.000000Z", recipe) for name in names],
+        )
+        judged = [(key, name, a_judgement(name).model_dump_json()) for name in names]
+        connection.executemany(
+            "INSERT INTO judgement (item_key, at, against, candidate, data) "
+            "VALUES (?, '2026-11-29T12:00:00.000000Z', 'baseline', ?, ?)",
+            judged,
+        )
+    return names

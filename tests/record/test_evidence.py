@@ -16,7 +16,7 @@ from optrack.core.run import Failure
 from optrack.core.snapshot import Snapshot
 from optrack.steps.record.merkle import join, split
 from optrack.steps.record.store import Store
-from tests.record.making import NOON, a_run, a_sample, later
+from tests.record.making import NOON, a_run, a_sample, fill, later
 
 
 def claimed(store: Store, item: str = "1A") -> str:
@@ -147,13 +147,13 @@ def stored_chars(database: Path) -> tuple[int, int]:
 
 
 def test_a_thousand_runs_of_one_environment_store_it_once(synced: Store, database: Path) -> None:
-    for number in range(1000):
-        run = a_run("1A", number, id=f"run-{number:04}", beside="run-0000" if number else None)
-        synced.claim(run)
-        synced.put_snapshot(run.id, SNAPSHOT)
-        if number == 0:
-            first = stored_chars(database)
+    runs = fill(database, 1000)
+    synced.put_snapshot(runs[0], SNAPSHOT)
+    first = stored_chars(database)
+    for run in runs[1:]:
+        synced.put_snapshot(run, SNAPSHOT)
     assert stored_chars(database) == first
+    assert synced.reader.run(runs[-1]).snapshot == SNAPSHOT
 
 
 def test_a_value_that_changes_with_each_run_is_stored_without_its_unchanged_neighbours(

@@ -17,7 +17,7 @@ from optrack.core.snapshot import Snapshot
 from optrack.steps.record.store import Store
 from tests.record.making import NOON, a_plan, a_run, a_sample, an_item, later
 
-KILLS = 40
+KILLS = 25
 
 
 def write_until_killed(database: Path, out: int, generation: int) -> None:

@@ -19,7 +19,7 @@ from optrack.core.events import (
 from optrack.core.judgement import Attribution, Difference, Effect, Judgement
 from optrack.core.metrics import Sample, metric_named
 from optrack.core.plan import Item, Plan, Quantity, RecipeLayer
-from optrack.core.run import Failure, Run, Stage
+from optrack.core.run import Failure, Outcome, Run, Stage
 from optrack.core.state import ItemState, Note
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -211,7 +211,7 @@ def run(
     stage: Stage = "teardown",
     beside: str | None = None,
     change: Mapping[str, Any] | None = None,
-    outcome: str = "succeeded",
+    outcome: Outcome = "succeeded",
 ) -> Run:
     began = START + timedelta(hours=hours)
     recipe = {**BASE, **(change or {})}
@@ -223,7 +223,7 @@ def run(
         host="gpu-07",
         started_at=began,
         ended_at=ended,
-        outcome=outcome if failure is None else "failed",  # type: ignore[arg-type]
+        outcome=outcome if failure is None else "failed",
         stage=stage,
         failure=failure,
         role="baseline" if beside else "candidate",
@@ -262,7 +262,7 @@ def live_run() -> Run:
         plan="eagle-fast-verify",
         item="1B",
         host="gpu-07",
-        started_at=NOW - timedelta(minutes=13, seconds=20),
+        started_at=NOW - timedelta(minutes=16, seconds=5),
         stage="bench",
         actor="mara",
         recipe={**BASE, "env": {**BASE_ENV, "NCCL_MAX_NCHANNELS": "2", "NCCL_BUFFSIZE": "1048576"}},
@@ -288,19 +288,19 @@ def live_journal() -> list[Entry]:
         ("baseline", 1, theirs, 3),
     ):
         for stage in ("preflight", "setup", "launch", "ready", "bench"):
-            tell(StageStarted(stage=stage, launch=launch, side=side))  # type: ignore[arg-type]
-            seconds = STAGE_S[stage]  # type: ignore[index]
+            tell(StageStarted(stage=stage, launch=launch, side=side))
+            seconds = STAGE_S[stage]
             if stage == "bench":
                 for rep in range(reps):
                     took = tuple(s for s in values if s.launch == launch and s.repetition == rep)
-                    event = RepetitionMeasured(launch=launch, repetition=rep, side=side, samples=took)  # type: ignore[arg-type]
+                    event = RepetitionMeasured(launch=launch, repetition=rep, side=side, samples=took)
                     tell(event, seconds / 5)
                 if reps < 5:
                     return entries
                 seconds = 0
-            tell(StageEnded(stage=stage, launch=launch, side=side, seconds=STAGE_S[stage]), seconds)  # type: ignore[arg-type,index]
-        tell(StageStarted(stage="teardown", launch=launch, side=side))  # type: ignore[arg-type]
-        tell(StageEnded(stage="teardown", launch=launch, side=side, seconds=11), 11)  # type: ignore[arg-type]
+            tell(StageEnded(stage=stage, launch=launch, side=side, seconds=STAGE_S[stage]), seconds)
+        tell(StageStarted(stage="teardown", launch=launch, side=side))
+        tell(StageEnded(stage="teardown", launch=launch, side=side, seconds=11), 11)
     return entries
 
 
@@ -308,7 +308,7 @@ def ended_journal(of: Run) -> list[Entry]:
     """A short journal for a run that has ended."""
     events: list[Event] = [
         RunStarted(item=of.item, log_dir=f"runs/{of.id}", launches=3, repetitions=5),
-        *(StageEnded(stage=stage, launch=0, seconds=seconds) for stage, seconds in of.stages.items()),  # type: ignore[arg-type]
+        *(StageEnded(stage=stage, launch=0, seconds=seconds) for stage, seconds in of.stages.items()),
         *(
             RepetitionMeasured(
                 launch=launch,
@@ -351,7 +351,7 @@ def difference(field: str, baseline: Any, candidate: Any, cls: Any, meaning: str
     severity = "blocking" if cls == "unexplained" else "note"
     return Difference(
         field=field, baseline=baseline, candidate=candidate, cls=cls, severity=severity, meaning=meaning
-    )  # type: ignore[arg-type]
+    )
 
 
 FUSION = (
@@ -425,14 +425,14 @@ def states(of: Plan, done: list[Run], judged: Mapping[str, Judgement]) -> list[I
             status = "in_progress"
         if one.id == "6":
             status = "cancelled"
-        notes = ()
+        notes: tuple[Note, ...] = ()
         if one.id == "1A":
             text = "NCCL 2.28 may fix this [red]: try again after the upgrade."
             notes = (Note(at=START + timedelta(hours=1.5), who="mara", text=text),)
         found.append(
             ItemState(
                 item=one,
-                status=status,  # type: ignore[arg-type]
+                status=status,
                 runs=len(mine) + (one.id == "1B"),
                 last_run=mine[-1].id if mine else None,
                 last_outcome=mine[-1].outcome if mine else None,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from optrack.core.events import Entry, RunEnded, RunStarted, StageStarted, StopRequested
-from optrack.core.judgement import Effect, Judgement
+from optrack.core.judgement import Judgement
 from optrack.core.metrics import series_of
 from optrack.core.plan import Plan, Quantity
 from optrack.core.recipe import merged_layers, overlay, treatment
@@ -32,7 +32,7 @@ from tests.tui import enacted
 
 
 class FakeBoard:
-    """The campaign of `enacted`; `asked` lists what the screens asked for, `refuse` makes the next ask fail."""
+    """The campaign of `enacted`; `asked` lists what was asked for, `refuse` makes the next ask fail."""
 
     def __init__(self, logs: Path | None = None, *, live: bool = True, empty: bool = False) -> None:
         self._plan: Plan = (
@@ -78,7 +78,9 @@ class FakeBoard:
         return counts
 
     def choice(self) -> NextItem:
-        reasons, blocked, chosen = {}, {}, None
+        reasons: dict[str, str] = {}
+        blocked: dict[str, tuple[str, ...]] = {}
+        chosen: str | None = None
         for state in self._states.values():
             unmet = tuple(n for n in state.item.needs if self._states[n].status != "completed")
             if unmet:
@@ -326,9 +328,3 @@ class FakeBoard:
     def ablate(self, item: str) -> Sequence[str]:
         self._ask("ablate", item)
         return [f"{item}.{n}" for n, _ in enumerate(self.resolved(item).factors, 1)]
-
-
-def effect_of(board: FakeBoard, item: str) -> Effect | None:
-    """The effect that the board holds for an item."""
-    judged = board._judged.get(item)
-    return judged.effect if judged else None

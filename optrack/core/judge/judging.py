@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from optrack.core.judge.attribution import attribute
@@ -10,6 +11,7 @@ from optrack.core.judge.evidence import Rules, Side, evidence_of
 from optrack.core.judge.guards import after_guards, judge_guards
 from optrack.core.judge.interval import estimate
 from optrack.core.judge.reasons import (
+    HOST_CAUSES,
     evidence_reasons,
     failure_reasons,
     method_reasons,
@@ -38,8 +40,9 @@ def judge(
 
     `factors` is what the recipes declare to differ (leaf -> baseline's value, candidate's); `not_applied`
     says in sentences which of it the processes don't show; `seen_alone` has the treatments already judged
-    fairly against this baseline. A run that failed is `failed`. An unfair comparison, a treatment that wasn't
-    applied, an interrupted run or a missing baseline gives no verdict (None).
+    fairly against this baseline. A run that failed is `failed`, unless the host was the cause. An unfair
+    comparison, a treatment that wasn't applied, an interrupted run or a missing baseline gives no verdict
+    (None).
     """
     attribution, credit = attribute(factors, named=_factor_name(candidate), seen_alone=seen_alone)
     known = _Known(candidate, baseline, rules, tuple(differences), comparison, attribution)
@@ -50,24 +53,16 @@ def judge(
     return _by_evidence(known, baseline, credit, treated=bool(factors) or _declared(differences))
 
 
+@dataclass(frozen=True)
 class _Known:
     """What every outcome of a judgement has in common."""
 
-    def __init__(
-        self,
-        candidate: Side,
-        baseline: Side | None,
-        rules: Rules,
-        differences: tuple[Difference, ...],
-        comparison: Comparison,
-        attribution: Attribution,
-    ) -> None:
-        self.candidate = candidate
-        self.baseline = baseline
-        self.rules = rules
-        self.differences = differences
-        self.comparison = comparison
-        self.attribution = attribution
+    candidate: Side
+    baseline: Side | None
+    rules: Rules
+    differences: tuple[Difference, ...]
+    comparison: Comparison
+    attribution: Attribution
 
     def concluded(self, verdict: Verdict | None, reasons: Sequence[str], **more: Any) -> Judgement:
         return Judgement(
@@ -96,10 +91,13 @@ def _barred(known: _Known, not_applied: Sequence[str]) -> Judgement | None:
     """Return the judgement of what can't be judged by numbers; None if numbers may speak."""
     candidate, baseline = known.candidate, known.baseline
     if candidate.outcome in ("failed", "timed_out"):
-        return known.concluded("failed", failure_reasons(candidate, baseline, known.differences))
+        by_host = candidate.failure is not None and candidate.failure.kind in HOST_CAUSES
+        reasons = failure_reasons(candidate, baseline, known.differences)
+        return known.concluded(None if by_host else "failed", reasons)
     if candidate.outcome != "succeeded":
         ended = "was interrupted" if candidate.outcome == "interrupted" else "hasn't ended"
-        return known.concluded(None, [f"The run {ended}, so it shows nothing of {candidate.item}."])
+        why = f": {candidate.failure.message}" if candidate.failure else "."
+        return known.concluded(None, [f"The run {ended} and shows nothing of {candidate.item}{why}"])
     if baseline is None:
         return known.concluded(None, ["There is no baseline run to compare with."])
     if baseline.outcome != "succeeded":

@@ -12,7 +12,8 @@ from optrack.core.judge.wording import amount, counted, interval, launches, list
 from optrack.core.judgement import Difference
 from optrack.core.metrics import Metric
 
-_OUTSIDE = frozenset({"port_in_use", "gpu_busy", "disk_full", "host_unfit"})
+HOST_CAUSES = frozenset({"port_in_use", "gpu_busy", "disk_full"})
+"""Kinds of failure that say nothing of an item: it can be run again as it is."""
 
 
 def failure_reasons(side: Side, baseline: Side | None, differences: Sequence[Difference]) -> list[str]:
@@ -20,10 +21,10 @@ def failure_reasons(side: Side, baseline: Side | None, differences: Sequence[Dif
     how = "timed out" if side.outcome == "timed_out" else "failed"
     failure = side.failure
     said = [f"The run {how} in stage {side.stage}" + (f": {failure.message}" if failure else ".")]
-    if failure and failure.kind in _OUTSIDE:
+    if failure and failure.kind in HOST_CAUSES:
         said.append(
-            f"Its cause ({failure.kind.replace('_', ' ')}) lies with the host and not with the treatment: "
-            "run the item again once that is put right."
+            f"Its cause ({failure.kind.replace('_', ' ')}) lies with the host and says nothing of the item: "
+            "run it again once that is put right."
         )
     if failure and baseline and baseline.failure and baseline.failure.fingerprint == failure.fingerprint:
         said.append("The baseline fails in the same way, so the treatment isn't what broke it.")

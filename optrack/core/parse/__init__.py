@@ -28,7 +28,7 @@ def parse_plan(data: bytes, *, name: str, path: str) -> Plan:
     problems = list(front.problems)
     fences = recipe_fences(root, problems)
     drafts = find_drafts(root, named_plan=bool(front.values), has_recipes=bool(fences))
-    base = place_recipes(root, drafts, fences, problems)
+    base = place_recipes(drafts, fences, problems)
     settle_ids(drafts, problems)
     items = items_of(drafts, problems)
     title = str(front.values.get("title") or title_text(document_title(root)) or name)
@@ -68,7 +68,7 @@ def _settings(front: FrontMatter) -> dict[str, Any]:
 def _with_baseline(
     items: tuple[Item, ...], base: RecipeLayer | None, front: FrontMatter, problems: list[Problem]
 ) -> tuple[Item, ...]:
-    """Put the implicit baseline first where the plan has recipes, a base recipe, and no baseline of its own."""
+    """Put the implicit baseline first where the plan has a base recipe and no baseline of its own."""
     named = str(front.values.get("baseline", "baseline"))
     if any(item.id == named for item in items):
         return items

@@ -1,4 +1,4 @@
-"""What overview tables say of items written elsewhere: gains, efforts and states that their own place leaves out."""
+"""What overview tables say of items written elsewhere: gains, efforts and states left out there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from optrack.core.parse.words import plain
 
 
 def complete_from_tables(root: Section, drafts: list[Draft]) -> None:
-    """Fill in what headings and entries leave out from rows that name them by label (`Phase 2`, `GAP-01`) or title.
+    """Fill in what headings and entries leave out from rows that name them, by label (`Phase 2`) or title.
 
     Nothing that an item says itself is changed, and a bare number names nothing.
     """

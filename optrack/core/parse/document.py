@@ -91,13 +91,17 @@ Block = Paragraph | Listing | Table | Fence | Quote
 
 @dataclass
 class Section:
-    """A heading with what follows it up to the next heading of its level; level 0 is the whole document."""
+    """A heading with what follows it up to the next heading of its level; level 0 is the whole document.
+
+    `end` is its last line, or beyond the document for what runs to its end.
+    """
 
     level: int
     line: int
     heading: Inline
     parent: Section | None = None
     explicit_id: str | None = None
+    end: int = 10**9
     blocks: list[Block] = field(default_factory=list)
     sections: list[Section] = field(default_factory=list)
 
@@ -139,6 +143,7 @@ class _Reader:
                 continue
             section = self._heading(token)
             while current.level >= section.level and current.parent is not None:
+                current.end = section.line - 1
                 current = current.parent
             section.parent = current
             current.sections.append(section)

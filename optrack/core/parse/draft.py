@@ -10,12 +10,12 @@ from optrack.core.parse.attributes import (
     amount_of,
     attributes_in,
     best_gain,
-    inline_amounts,
     says_done,
 )
 from optrack.core.parse.document import Block, Section
 from optrack.core.parse.labels import Label
 from optrack.core.parse.marks import Marked, status_of
+from optrack.core.parse.prose import inline_amounts
 from optrack.core.plan import Quantity, RecipeLayer
 from optrack.core.quantity import EFFORT_UNITS
 from optrack.core.status import Status

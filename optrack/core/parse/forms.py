@@ -107,7 +107,7 @@ def _in_lists(blocks: list[Block], parent: Draft | None, *, band: bool, own: boo
             if lead is not None and leads_astray(lead) and is_context(lead):
                 continue
             found += entry_drafts(listing, parent, numbered=False, bullets=False)
-        elif has_labels(listing):
+        elif has_labels(listing, parent):
             found += entry_drafts(listing, parent, numbered=True, bullets=False)
         elif lead is not None and leads_astray(lead):
             continue
@@ -205,6 +205,8 @@ def _loose_lists(places: list[Section], title: Section | None, *, planlike: bool
                 continue
             if has_boxes(listing) or has_labels(listing):
                 found += entry_drafts(listing, None, numbered=has_labels(listing), bullets=False)
+            elif listing.ordered and around and has_titles(listing) and has_amounts(listing):
+                found += entry_drafts(listing, None, numbered=True, bullets=False)
             elif listing.ordered and (around or has_amounts(listing)) and not (lead and leads_astray(lead)):
                 numbered += entry_drafts(listing, None, numbered=True, bullets=False)
     return found or numbered
@@ -221,7 +223,7 @@ def _is_empty_band(draft: Draft) -> bool:
 
 
 def _is_tracked(drafts: list[Draft]) -> bool:
-    """Whether items carry what only a plan gives them: boxes, or labels with gains or efforts on half of them."""
+    """Whether items carry what only a plan gives: boxes, or labels with amounts on half of them."""
     if any(d.boxed for d in drafts):
         return True
     labelled = [d for d in drafts if d.label is not None]

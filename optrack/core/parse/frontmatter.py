@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from optrack.core.parse.yaml_text import Loaded, Path, YamlProblem, load_yaml
+from optrack.core.parse.yaml_text import Loaded, Path, YamlError, load_yaml
 from optrack.core.plan import Problem
 from optrack.core.schema import FRONT_MATTER
 
@@ -24,7 +24,7 @@ class FrontMatter:
 
 
 def read_front_matter(text: str) -> FrontMatter:
-    """Take the YAML between a first line `---` and the next such line; text without one has no front matter."""
+    """Take the YAML between a first line `---` and the next such line, if there is one."""
     lines = text.split("\n")
     if lines[0].rstrip() != "---":
         return FrontMatter(text)
@@ -35,7 +35,7 @@ def read_front_matter(text: str) -> FrontMatter:
     found = FrontMatter("\n" * (end + 1) + "\n".join(lines[end + 1 :]))
     try:
         loaded = load_yaml(content)
-    except YamlProblem as problem:
+    except YamlError as problem:
         found.problems.append(
             Problem(
                 severity="error",

@@ -20,9 +20,9 @@ Accept = Callable[[Section, Label], bool]
 def heading_drafts(root: Section, title: Section | None, *, planlike: bool) -> list[Draft]:
     """Return the items among the document's headings, in order, each under the item that holds it.
 
-    Strong labels (words, codes, bands, ids) win; bare section numbers count only where there are no others and
-    the section or title speaks of things to do. Labels inside sections of context or order don't count unless
-    there are no others.
+    Strong labels (words, codes, bands, ids) win; bare section numbers count only where there are no others
+    and the section or title speaks of things to do. Labels inside sections of context or order don't count
+    unless there are no others.
     """
     labels = {
         id(s): label
@@ -171,7 +171,7 @@ class _Collector:
 
 
 def _without_rivals(drafts: list[Draft]) -> list[Draft]:
-    """Keep one of several top-level numberings that use the same ids (Tiers 1-3 and an order of Phases 1-3)."""
+    """Keep one of several top-level numberings that use the same ids (Tiers 1-3 and Phases 1-3)."""
     groups: defaultdict[tuple[str, int], list[Draft]] = defaultdict(list)
     for draft in drafts:
         if draft.parent is None and draft.label is not None and draft.label.id and draft.section is not None:
@@ -205,7 +205,7 @@ def _under(draft: Draft, dropped: set[int]) -> bool:
 
 
 def document_title(root: Section) -> Section | None:
-    """Return the section whose heading is the document's title: a first heading of level 1 that stands alone."""
+    """Return the section whose heading is the document's title: a first, sole heading of level 1."""
     tops = root.sections
     if not tops or tops[0].level != 1:
         return None

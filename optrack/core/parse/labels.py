@@ -1,4 +1,4 @@
-"""Labels of headings and list entries (`Priority 1:`, `1A.`, `P0 —`, `1.2`, `HIGH PRIORITY`): id, kind, title."""
+"""Labels of headings and list entries (`Priority 1:`, `1A.`, `P0 —`, `1.2`): id, kind and title."""
 
 from __future__ import annotations
 
@@ -55,14 +55,15 @@ _NUMBER = re.compile(
     re.DOTALL,
 )
 _BASELINE = re.compile(
-    r"^(?P<id>baseline|basislinie|línea base|ligne de base|基线|ベースライン)\s*(?:$|[:：—–(\[]\s*(?P<rest>.*)$|-\s+(?P<dash>.*)$)",
+    r"^(?P<id>baseline|basislinie|línea base|ligne de base|基线)\s*(?:$|[:：—–(\[]\s*(?P<rest>.*)$"
+    r"|-\s+(?P<dash>.*)$)",
     re.IGNORECASE | re.DOTALL,
 )
 
 
 @dataclass(frozen=True)
 class Label:
-    """A label: the id it gives (None for a band), its kind, its word in lower case, and the title that follows.
+    """A label: the id it gives (None for a band), its kind, its word in lower case, the title after it.
 
     `start` is where the title starts in the plain text. `loose` labels have no sign after the number
     (`Tier 1 verification`), so they may only mention the item. `note` is a bracket before the title.

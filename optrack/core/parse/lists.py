@@ -10,6 +10,7 @@ from optrack.core.parse.draft import Draft
 from optrack.core.parse.inline import Inline
 from optrack.core.parse.labels import Label, read_label
 from optrack.core.parse.marks import Marked, read_title
+from optrack.core.parse.names import canonical
 from optrack.core.parse.recipes import is_recipe
 from optrack.core.parse.words import is_context, is_planlike, level_of, plain
 from optrack.core.quantity import is_quantity
@@ -18,7 +19,8 @@ from optrack.core.status import Status
 _DASH = re.compile(r"\s+(?:—|–|--)\s+|\s—|—\s")
 _HYPHEN = re.compile(r"\s+-\s+")
 _BOXES: dict[str, Status] = {
-    "x": "completed", "X": "completed", "✓": "completed", "✔": "completed", "~": "cancelled", "-": "cancelled",
+    "x": "completed", "X": "completed", "✓": "completed", "✔": "completed",
+    "~": "cancelled", "-": "cancelled",
     "/": "in_progress",
 }  # fmt: skip
 
@@ -26,18 +28,18 @@ _BOXES: dict[str, Status] = {
 def entry_drafts(listing: Listing, parent: Draft | None, *, numbered: bool, bullets: bool) -> list[Draft]:
     """Return the items among a list's entries and those nested in them, in order.
 
-    Task boxes and labels (`1B: …`) always make an item; numbers do with `numbered`, plain bullets with `bullets`.
+    Task boxes and labels (`1B: …`) always make an item; numbers do with `numbered`, bullets with `bullets`.
     """
     found: list[Draft] = []
     for entry in listing.entries:
         if not entry.lines or not plain(entry.lines[0].text):
             continue
-        label = _label(entry)
+        label = _label(entry, parent)
         has_recipe = any(isinstance(b, Fence) and is_recipe(b) for b in entry.blocks)
         if not (entry.box is not None or label is not None or has_recipe):
             if not (numbered if listing.ordered else bullets):
                 continue
-            if not listing.ordered and _is_attribute(entry):
+            if not listing.ordered and _is_known_attribute(entry):
                 continue
         draft = draft_of_entry(entry, label)
         if parent is not None:
@@ -69,7 +71,7 @@ def draft_of_entry(entry: Entry, label: Label | None) -> Draft:
 
 
 def lists_of(blocks: list[Block]) -> Iterator[tuple[Listing, str | None]]:
-    """Yield the lists among blocks, each with the words that lead in to it, if a line ending in a colon does."""
+    """Yield the lists among blocks, each with the words ending in a colon that lead in to it, if any."""
     lead: str | None = None
     for block in blocks:
         if isinstance(block, Listing):
@@ -85,10 +87,10 @@ def has_boxes(listing: Listing) -> bool:
     return sum(entry.box is not None for entry in listing.entries) * 2 > len(listing.entries)
 
 
-def has_labels(listing: Listing) -> bool:
-    """Whether at least two entries and most of them start with a label."""
-    labelled = sum(_label(entry) is not None for entry in listing.entries)
-    return labelled >= 2 and labelled * 2 > len(listing.entries)
+def has_labels(listing: Listing, parent: Draft | None = None) -> bool:
+    """Whether most entries, and without a parent at least two, start with a label."""
+    labelled = sum(_label(entry, parent) is not None for entry in listing.entries)
+    return labelled >= (2 if parent is None else 1) and labelled * 2 > len(listing.entries)
 
 
 def has_titles(listing: Listing) -> bool:
@@ -112,13 +114,26 @@ def leads_astray(lead: str | None) -> bool:
     return lead is not None and (is_context(lead) or not is_planlike(lead))
 
 
-def _label(entry: Entry) -> Label | None:
+def _is_known_attribute(entry: Entry) -> bool:
+    lead = entry.lines[0].lead
+    return _is_attribute(entry) and lead is not None and canonical(lead) is not None
+
+
+def _label(entry: Entry, parent: Draft | None = None) -> Label | None:
     if not entry.lines:
         return None
     label = read_label(entry.lines[0].text)
-    if label is None or label.loose or (label.kind in ("number", "band", "dotted") and entry.box is None):
+    if label is None or label.loose or label.kind in ("number", "band"):
         return None
-    return label if label.kind != "band" and label.kind != "number" else None
+    if label.kind == "dotted" and entry.box is None and not _continues(label, parent):
+        return None
+    return label
+
+
+def _continues(label: Label, parent: Draft | None) -> bool:
+    """Whether a dotted number goes on from the parent's id, so that it is no amount (`1.5 GB`)."""
+    above = parent.written_id if parent is not None else None
+    return above is not None and label.id is not None and label.id.startswith(f"{above}.")
 
 
 def _is_attribute(entry: Entry) -> bool:

@@ -16,18 +16,21 @@ _DROPPED_SIGNS = "❌🚫⛔✗✘"
 _RUNNING_SIGNS = "🚧🔄⏳🏃"
 _DONE = (
     r"done|complete|completed|fixed|verified|implemented|shipped|merged|landed|finished|resolved|applied|tested|closed"
-    r"|deployed|already (?:done|implemented|applied|deployed|in place)|adopted|erledigt|fertig|hecho|completado|concluído"
+    r"|deployed|already (?:done|implemented|applied|deployed|in place)|adopted|erledigt|fertig|hecho"
+    r"|completado|concluído"
     r"|concluido|feito|terminé|fait|готово|выполнено|完了|完成|已完成"
 )
 _DROPPED = (
-    r"cancelled|canceled|rejected|dropped|abandoned|won'?t (?:do|fix)|wontfix|skipped|obsolete|superseded|not worth it"
+    r"cancelled|canceled|rejected|dropped|abandoned|won'?t (?:do|fix)|wontfix|skipped|obsolete|superseded"
+    r"|not worth it"
     r"|discarded|deprecated|reverted|descartado|rechazado|cancelado|verworfen|abandonné|отменено|取消"
 )
 _RUNNING = (
     r"in progress|wip|ongoing|started|running|doing|active|under way|in arbeit|en curso|em andamento|进行中"
 )
 _STATUS = re.compile(
-    rf"^(?P<not>(?:not|un|partially|partly|almost|half|to be|yet to be|nearly|will be|needs? to be)[\s\-]?(?:yet )?)?"
+    rf"^(?P<not>(?:not|un|partially|partly|almost|half|to be|yet to be|nearly|will be"
+    rf"|needs? to be)[\s\-]?(?:yet )?)?"
     rf"(?:(?P<done>{_DONE})|(?P<dropped>{_DROPPED})|(?P<running>{_RUNNING}))\b",
     re.IGNORECASE,
 )
@@ -35,9 +38,11 @@ _REMARK = re.compile(
     r"^(?:(?:very |do |the )?(?:critical|urgent|highest|high|medium|moderate|low|lowest|biggest|top|p\d)\b"
     r"[\s\-/]*(?:\w+[\s\-/]*){0,3}(?:priority|prio|impact|effort|risk|value|gain|roi|wins?|complexity|difficulty)?s?"
     r"(?:[\s,/+&\-]+(?:very )?(?:high|medium|low)[\s\-]*(?:impact|effort|risk|value|confidence)?)*"
-    r"|recommended|optional|optionally|do first|do now|next|blocked|new|wip|todo|pending|quick wins?|easy|hard|medium"
+    r"|recommended|optional|optionally|do first|do now|next|blocked|new|wip|todo|pending|quick wins?|easy"
+    r"|hard|medium"
     r"|must[\s\-]have|nice[\s\-]to[\s\-]have|if time permits|later|deferred|experimental|stretch"
-    r"|(?:impacto|impact) \w+(?:[\s\-]\w+)*|from .*|quick win.*|best .*|biggest .*|est(?:imated)?\b.*|expected\b.*)$",
+    r"|(?:impacto|impact) \w+(?:[\s\-]\w+)*|from .*|quick win.*|best .*|biggest .*|est(?:imated)?\b.*"
+    r"|expected\b.*)$",
     re.IGNORECASE,
 )
 _TRAILING = re.compile(r"\s*(?:\((?P<round>[^()]*(?:\([^()]*\)[^()]*)*)\)|\[(?P<square>[^\[\]]*)\])\s*$")
@@ -64,7 +69,7 @@ class Marked:
 
 
 def status_of(text: str) -> Status | None:
-    """Return the status that a cell, attribute or remark starts with (`✅ DONE`, `Tested, rejected`), or None."""
+    """Return the status that a cell or remark starts with (`✅ DONE`, `Tested, rejected`), or None."""
     sign: Status | None = None
     head = text.strip()[:80]
     if head.startswith(tuple(_DROPPED_SIGNS)):
@@ -97,7 +102,7 @@ def read_title(line: Inline, *, locations: bool = False) -> Marked:
 
     With `locations`, a trailing bracket that names a file or an example is left out too.
     """
-    text = line.text.strip()
+    text = line.text.strip()[:400]
     status: Status | None = "cancelled" if line.is_struck else None
     if text.startswith(tuple(_DONE_SIGNS)) or text.endswith(tuple(_DONE_SIGNS)):
         status = "completed"
@@ -114,6 +119,8 @@ def read_title(line: Inline, *, locations: bool = False) -> Marked:
 def take_remark(marked: Marked, remark: str) -> bool:
     """Read a bracket's text into `marked`; False if it is part of the title."""
     remark = remark.strip()
+    if len(remark) > 160:
+        return False
     status = status_of(remark)
     if status is not None and len(remark) < 60:
         marked.status = status

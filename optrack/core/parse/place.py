@@ -12,7 +12,7 @@ from optrack.core.plan import Problem, RecipeLayer
 
 
 def recipe_fences(root: Section, problems: list[Problem]) -> list[Fence]:
-    """Return the document's recipe blocks; fences that don't end, or seem to be meant as one, become problems."""
+    """Return the document's recipe blocks; fences that don't end or seem meant as one become problems."""
     found = []
     for fence in _fences(root):
         if is_recipe(fence):
@@ -33,61 +33,42 @@ def recipe_fences(root: Section, problems: list[Problem]) -> list[Fence]:
     return found
 
 
-def place_recipes(
-    root: Section, drafts: list[Draft], fences: list[Fence], problems: list[Problem]
-) -> RecipeLayer | None:
-    """Give each item the recipe that stands in it; return the base recipe, the one before the first item."""
-    owners = _owners(drafts)
-    starts = sorted(owners)
+def place_recipes(drafts: list[Draft], fences: list[Fence], problems: list[Problem]) -> RecipeLayer | None:
+    """Give each item the recipe that stands in it; return the base recipe, the one before the first item.
+
+    `drafts` are in document order, as are `fences`.
+    """
+    starts = [draft.line for draft in drafts]
     base: RecipeLayer | None = None
     for fence in fences:
         layer, faults = read_recipe(fence)
         problems += faults
-        at = bisect_right(starts, (fence.line, 10**9, 0)) - 1
-        owner = _holding(starts, owners, at, fence.line)
+        at = bisect_right(starts, fence.line) - 1
+        owner = _holding(drafts[at] if at >= 0 else None, fence.line)
         if owner is None:
-            first = min((d.line for d in drafts), default=10**9)
-            if fence.line > first or base is not None:
-                problems.append(_stray(fence, base, after_items=fence.line > first))
+            after_items = bool(starts) and fence.line > starts[0]
+            if after_items or base is not None:
+                problems.append(_stray(fence, base, after_items=after_items))
             else:
                 base = layer
         elif owner.recipe is not None:
-            problems.append(
-                Problem(
-                    severity="error",
-                    message=f"a second recipe in `{owner.title}`; the first is on line {owner.recipe.line}",
-                    line=fence.line,
-                    column=fence.indent + 1,
-                    hint="write both as one block",
-                )
-            )
+            problems.append(_second(fence, owner.title, owner.recipe))
         else:
             owner.recipe = layer
     return base
 
 
-def _owners(drafts: list[Draft]) -> dict[tuple[int, int, int], tuple[Draft, int]]:
-    """Each draft by its first line, with the last line that belongs to it."""
-    owners: dict[tuple[int, int, int], tuple[Draft, int]] = {}
-    for number, draft in enumerate(drafts):
-        owners[draft.line, number, 0] = (draft, _end(draft))
-    return owners
+def _holding(draft: Draft | None, line: int) -> Draft | None:
+    """The innermost item, from the last one that starts before the line, that reaches to it."""
+    while draft is not None and line > _end(draft):
+        draft = draft.parent
+    return draft
 
 
 def _end(draft: Draft) -> int:
     if draft.section is not None:
-        return _section_end(draft.section)
+        return draft.section.end
     return max([draft.line, *(_last(block) for block in draft.blocks)])
-
-
-def _section_end(section: Section) -> int:
-    at: Section | None = section
-    while at is not None and at.parent is not None:
-        following = next((s for s in at.parent.sections if s.line > at.line), None)
-        if following is not None:
-            return following.line - 1
-        at = at.parent
-    return 10**9
 
 
 def _last(block: Block) -> int:
@@ -98,20 +79,14 @@ def _last(block: Block) -> int:
     return block.line
 
 
-def _holding(
-    starts: list[tuple[int, int, int]],
-    owners: dict[tuple[int, int, int], tuple[Draft, int]],
-    at: int,
-    line: int,
-) -> Draft | None:
-    if at < 0:
-        return None
-    draft: Draft | None = owners[starts[at]][0]
-    while draft is not None:
-        if line <= _end(draft):
-            return draft
-        draft = draft.parent
-    return None
+def _second(fence: Fence, title: str, first: RecipeLayer) -> Problem:
+    return Problem(
+        severity="error",
+        message=f"a second recipe in `{title}`; the first is on line {first.line}",
+        line=fence.line,
+        column=fence.indent + 1,
+        hint="write both as one block",
+    )
 
 
 def _stray(fence: Fence, base: RecipeLayer | None, *, after_items: bool) -> Problem:

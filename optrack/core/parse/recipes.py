@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from optrack.core.parse.document import Fence
-from optrack.core.parse.yaml_text import YamlProblem, load_yaml
+from optrack.core.parse.yaml_text import YamlError, load_yaml
 from optrack.core.plan import Problem, RecipeLayer
 from optrack.core.schema import RECIPE, stays_text
 
@@ -34,7 +34,7 @@ def read_recipe(fence: Fence) -> tuple[RecipeLayer | None, list[Problem]]:
         problems.append(unclosed(fence))
     try:
         loaded = load_yaml(fence.content, as_text=stays_text)
-    except YamlProblem as problem:
+    except YamlError as problem:
         problems.append(_problem(fence, problem.message, (problem.line, problem.column), problem.hint))
         return None, problems
     data: Any = {} if loaded.data is None else loaded.data

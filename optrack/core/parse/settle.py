@@ -29,14 +29,15 @@ def slug(title: str) -> str:
 def settle_ids(drafts: list[Draft], problems: list[Problem]) -> None:
     """Give every draft an id of its own; the same written id twice is an error that names both lines.
 
-    Numbers of entries and rows, and titles as ids, take their parent's id before them where the bare id is taken.
+    Numbers of entries and rows, and titles as ids, take their parent's id before them where needed.
     """
     taken: dict[str, Draft] = {}
+    counts: Counter[str] = Counter()
     for draft in drafts:
         if draft.own_id is None or draft.label is not None or draft.explicit_id is not None:
             name = draft.written_id
             if name is not None:
-                _claim(draft, name, taken, problems)
+                _claim(draft, name, taken, counts, problems)
     for draft in drafts:
         if draft.id:
             continue
@@ -48,7 +49,7 @@ def settle_ids(drafts: list[Draft], problems: list[Problem]) -> None:
         if name in taken:
             if draft.own_id is not None and draft.form == "table":
                 problems.append(_duplicate(draft, name, taken[name], severity="warning"))
-            name = _numbered(name, taken)
+            name = _numbered(name, taken, counts)
         draft.id = name
         taken[name] = draft
 
@@ -81,7 +82,9 @@ def items_of(drafts: list[Draft], problems: list[Problem]) -> tuple[Item, ...]:
     )
 
 
-def _claim(draft: Draft, name: str, taken: dict[str, Draft], problems: list[Problem]) -> None:
+def _claim(
+    draft: Draft, name: str, taken: dict[str, Draft], counts: Counter[str], problems: list[Problem]
+) -> None:
     other = taken.get(name)
     bare = draft.label is not None and draft.label.kind in ("word", "number") and name.isdigit()
     if other is not None and bare and draft.parent is not None and draft.parent.id:
@@ -89,7 +92,7 @@ def _claim(draft: Draft, name: str, taken: dict[str, Draft], problems: list[Prob
         other = taken.get(name)
     if other is not None:
         problems.append(_duplicate(draft, name, other, severity="error"))
-        name = _numbered(name, taken)
+        name = _numbered(name, taken, counts)
     draft.id = name
     taken[name] = draft
 
@@ -97,17 +100,18 @@ def _claim(draft: Draft, name: str, taken: dict[str, Draft], problems: list[Prob
 def _duplicate(draft: Draft, name: str, other: Draft, *, severity: str) -> Problem:
     return Problem(
         severity="error" if severity == "error" else "warning",
-        message=f"id `{name}` is there twice: on line {other.line} ({other.title}) and on line {draft.line} ({draft.title})",
+        message=f"id `{name}` is there twice: on line {other.line} ({other.title}) "
+        f"and on line {draft.line} ({draft.title})",
         line=draft.line,
         hint="give one of them another label, or an id of its own with {#id}",
     )
 
 
-def _numbered(name: str, taken: dict[str, Draft]) -> str:
-    count = 2
-    while f"{name}-{count}" in taken:
-        count += 1
-    return f"{name}-{count}"
+def _numbered(name: str, taken: dict[str, Draft], counts: Counter[str]) -> str:
+    counts[name] += 1
+    while f"{name}-{counts[name] + 1}" in taken:
+        counts[name] += 1
+    return f"{name}-{counts[name] + 1}"
 
 
 def _value(draft: Draft, key: str) -> str | None:

@@ -1,17 +1,18 @@
-"""Items written as rows of a table with a rank, id or priority column and columns for gain, effort and status."""
+"""Items written as rows of a table with a rank, id or priority, and columns for gain, effort, status."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from optrack.core.parse.attributes import Attribute, amount_of, column_key
+from optrack.core.parse.attributes import Attribute, amount_of
 from optrack.core.parse.document import Row, Table
 from optrack.core.parse.draft import Draft
 from optrack.core.parse.inline import Inline
 from optrack.core.parse.labels import read_label
 from optrack.core.parse.lists import split_title
 from optrack.core.parse.marks import read_title, status_of
+from optrack.core.parse.names import column_key
 from optrack.core.parse.words import level_of, plain
 from optrack.core.status import Status
 
@@ -124,8 +125,22 @@ _TITLE = (
         "goal",
     ),
 )
-_NOT_ITEMS = ("file", "files", "metric", "component", "path", "module", "config", "configuration", "before", "after",
-    "version", "date", "risk", "model", "command", "term", "question", "criterion", "criteria", "parameter", "variable")  # fmt: skip
+_NOT_ITEMS = (
+    *("file", "files", "metric", "component", "path", "module", "config", "configuration", "before", "after"),
+    *(
+        "version",
+        "date",
+        "risk",
+        "model",
+        "command",
+        "term",
+        "question",
+        "criterion",
+        "criteria",
+        "parameter",
+    ),
+    "variable",
+)
 _TOTAL = re.compile(
     r"^(?:grand |sub-?|combined |estimated )?(?:total|sum|overall|gesamt|всего|合计)\b|\btotal$",
     re.IGNORECASE,

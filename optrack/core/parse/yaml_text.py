@@ -22,7 +22,7 @@ _NULLS = ("", "~", "null", "Null", "NULL")
 _BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 
 
-class YamlProblem(Exception):  # noqa: N818 - a problem of the plan, not an error of the program
+class YamlError(Exception):
     """The text can't be read; `line` and `column` count from 1 within it."""
 
     def __init__(self, message: str, line: int, column: int, hint: str | None = None) -> None:
@@ -57,7 +57,7 @@ def scalar(text: str) -> bool | int | float | str | None:
 def load_yaml(text: str, *, as_text: Callable[[Path], bool] = lambda path: False) -> Loaded:
     """Read one YAML document; values at paths for which `as_text` holds stay text (null stays None).
 
-    Raises YamlProblem for what isn't YAML, a duplicate key, a tab used as space, a key that isn't a scalar,
+    Raises YamlError for what isn't YAML, a duplicate key, a tab used as space, a key that isn't a scalar,
     or aliases that expand without end.
     """
     node = _composed(text)
@@ -90,24 +90,24 @@ def _composed(text: str) -> Any:
         RecursionError,
         AssertionError,
     ) as error:
-        raise YamlProblem(
+        raise YamlError(
             f"this isn't YAML: {str(error).splitlines()[0] if str(error) else 'too deep'}", 1, 1
         ) from None
 
 
-def _marked(text: str, error: Any) -> YamlProblem:
+def _marked(text: str, error: Any) -> YamlError:
     mark = error.problem_mark or error.context_mark
     line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
     problem = str(error.problem or error.context or "not YAML")
     lines = text.split("\n")
     here = lines[line - 1] if line <= len(lines) else ""
     if "\t" in here[:column] or "\\t" in problem:
-        return YamlProblem(
+        return YamlError(
             "a tab can't be used as space in YAML", line, here.find("\t") + 1 or column, "use spaces"
         )
     if "single document" in str(error.context or ""):
-        return YamlProblem("a block holds one YAML document", line, column, "remove the line `---`")
-    return YamlProblem(f"this isn't YAML: {problem}", line, column, _hint(problem, here))
+        return YamlError("a block holds one YAML document", line, column, "remove the line `---`")
+    return YamlError(f"this isn't YAML: {problem}", line, column, _hint(problem, here))
 
 
 def _hint(problem: str, here: str) -> str | None:
@@ -178,5 +178,5 @@ class _Builder:
         return list(sources)
 
 
-def _at(node: Any, message: str, hint: str) -> YamlProblem:
-    return YamlProblem(message, node.start_mark.line + 1, node.start_mark.column + 1, hint)
+def _at(node: Any, message: str, hint: str) -> YamlError:
+    return YamlError(message, node.start_mark.line + 1, node.start_mark.column + 1, hint)

@@ -38,7 +38,10 @@ def _errors(output: Output) -> str | None:
 def _recognises_json(output: Output) -> bool:
     if _errors(output):
         return True
-    named = _flat(output.objects[-1]) if output.objects else {}
+    last = output.objects[-1] if output.objects and output.objects[-1] in output.documents else {}
+    named = [
+        name for name, value in last.items() if numeric(value) is not None and not isinstance(value, str)
+    ]
     return any("_" in name and metric_named(name).better is not None for name in named)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from optrack.core.parsers.output import Output, number, numeric, slug
 from optrack.core.parsers.parsed import Parsed, Parser, nothing, readings_of
+from optrack.core.parsers.rules import table_rows
 
 NAME = "hyperfine"
 _STATISTICS = ("mean", "median", "stddev", "min", "max", "user", "system")
@@ -77,11 +78,26 @@ def _from_text(text: str) -> Parsed:
     return Parsed(tool=NAME, readings=readings_of(values), invalid=failed[0] if failed else None)
 
 
+def _table(output: Output) -> list[dict[str, Any]]:
+    """Return the rows of hyperfine's CSV export, or none."""
+    if not output.text.startswith("command,mean,"):
+        return []
+    return [row for row in table_rows(output) if numeric(row["mean"]) is not None]
+
+
+def recognises(output: Output) -> bool:
+    """Whether the output is a report of hyperfine, or what it prints."""
+    return any(map(_report, output.objects)) or bool(_table(output) or _PRINTED.search(output.text))
+
+
 def parse(output: Output) -> Parsed:
     """Return mean, median, deviation and range in seconds; of several commands each under its own label."""
     reports = [document for document in output.objects if _report(document)]
     if reports:
         return _from_report(reports[-1]["results"])
+    rows = _table(output)
+    if rows:
+        return _from_report(rows)
     if _PRINTED.search(output.text):
         return _from_text(output.text)
     return nothing(NAME, "the report is cut off" if output.torn else "no results")
@@ -90,7 +106,7 @@ def parse(output: Output) -> Parsed:
 PARSER = Parser(
     name=NAME,
     source="sharkdp/hyperfine: src/export/json.rs, src/benchmark/mod.rs",
-    recognises=lambda output: any(map(_report, output.objects)) or bool(_PRINTED.search(output.text)),
+    recognises=recognises,
     parse=parse,
     whole_file=True,
 )

@@ -27,6 +27,7 @@ from optrack.core.parsers import (
     vllm_log,
     vllm_offline,
     vllm_serving,
+    vllm_sweep,
 )
 from optrack.core.parsers.parsed import Parser
 from optrack.errors import PlanError
@@ -40,6 +41,7 @@ _BUILT_IN: tuple[Parser, ...] = (
     sglang_batch.OFFLINE_PARSER,
     sglang_batch.ONE_BATCH_PARSER,
     vllm_serving.PARSER,
+    vllm_sweep.PARSER,
     vllm_offline.THROUGHPUT_PARSER,
     vllm_offline.LATENCY_PARSER,
     inferencex.PARSER,

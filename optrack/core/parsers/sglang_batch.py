@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 from optrack.core.metrics import Reading
@@ -82,7 +83,7 @@ def _sections(text: str) -> list[tuple[Reading, ...]]:
     starts = [match.end() for match in _SECTION.finditer(text) if match[1] == "Benchmark"]
     if not starts and _SECTION.search(text):
         return []
-    pieces = [text[a:b] for a, b in zip(starts, [*starts[1:], None], strict=True)] or [text]
+    pieces = [text[a:b] for a, b in pairwise([*starts, len(text)])] if starts else [text]
     found = []
     for piece in pieces:
         values: dict[str, float | None] = {}

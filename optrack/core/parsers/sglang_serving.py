@@ -32,6 +32,7 @@ def _row(document: Any) -> bool:
         and "output_throughput" in document
         and "completed" in document
         and ("backend" in document or "dataset_name" in document)
+        and "model_id" not in document  # vLLM's
     )
 
 
@@ -63,14 +64,14 @@ def _from_tables(found: list[Table]) -> Parsed:
 
 def recognises(output: Output) -> bool:
     """Whether the output has a result line of bench_serving, its table or its start."""
-    if any(_row(document) for document in output.documents) or _mine(output):
+    if any(map(_row, output.objects)) or _mine(output):
         return True
     return not tables(output) and all(mark in output.text for mark in _STARTED)
 
 
 def parse(output: Output) -> Parsed:
     """Return the readings of the last result; the JSON line is preferred to the table, being more exact."""
-    if any(_row(document) for document in output.documents):
+    if any(map(_row, output.objects)):
         return _from_rows(output)
     found = _mine(output) or tables(output)
     if found:

@@ -11,8 +11,14 @@ from optrack.core.parsers.requests import checked
 from optrack.core.parsers.serving_table import Table, tables
 
 NAME = "vllm.bench_serve"
-_SETTINGS = frozenset({"request_rate", "max_concurrency", "num_prompts", "burstiness", "best_of", "date"})
-_NAMES = {"total_throughput": "total_token_throughput"}
+_SETTINGS = frozenset(
+    {"request_rate", "max_concurrency", "num_prompts", "burstiness", "best_of", "date", "run_number"}
+)
+_NAMES = {
+    "total_throughput": "total_token_throughput",
+    "accept_length": "spec_decode_acceptance_length",
+    "acceptance_rate": "spec_decode_acceptance_rate",
+}
 
 
 def _result(document: Any) -> bool:
@@ -55,12 +61,12 @@ def _from_tables(found: list[Table]) -> Parsed:
 
 def recognises(output: Output) -> bool:
     """Whether the output has a result of `vllm bench serve` (or benchmark_serving.py), or its table."""
-    return any(_result(document) for document in output.documents) or bool(_mine(output))
+    return any(map(_result, output.objects)) or bool(_mine(output))
 
 
 def parse(output: Output) -> Parsed:
     """Return the readings of the last result; JSON is preferred to the table, being more exact."""
-    if any(_result(document) for document in output.documents):
+    if any(map(_result, output.objects)):
         return _from_results(output)
     found = _mine(output) or tables(output)
     if found:

@@ -28,11 +28,16 @@ def describe_repository(folder: Path, *, salt: bytes, patch: bool = True, depth:
         return {"state": "none", "problem": "no such folder"}
     git = GitCommand(folder)
     inside = git.ask(
-        "rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--absolute-git-dir", "--git-common-dir"
+        "rev-parse",
+        "--is-bare-repository",
+        "--is-inside-work-tree",
+        "--absolute-git-dir",
+        "--git-common-dir",
+        "--is-shallow-repository",
     )
     if not inside.ok:
         return _without_git(folder, inside)
-    bare, in_tree, git_dir, common = [*inside.text.split("\n"), "", "", "", ""][:4]
+    bare, in_tree, git_dir, common, shallow = [*inside.text.split("\n"), *[""] * 5][:5]
     if bare == "true" or in_tree != "true":
         head = git.ask("rev-parse", "--verify", "-q", "HEAD")
         return {"state": "bare", "commit": head.text if head.ok else None, "branch": None}
@@ -48,9 +53,10 @@ def describe_repository(folder: Path, *, salt: bytes, patch: bool = True, depth:
         "commit": commit,
         "branch": status.branch,
         "worktree": Path(git_dir) != (Path(folder) / common).resolve(),
-        "remote": _remote(git, salt),
-        **_history(git, commit),
+        **(_background(git, commit, salt) if patch else {}),
     }
+    if shallow == "true":
+        data["shallow"] = True
     data |= lfs_part(git, status)
     data["dirty"] = status.dirty
     data |= changes(git, status, salt=salt, keep=patch)
@@ -58,24 +64,21 @@ def describe_repository(folder: Path, *, salt: bytes, patch: bool = True, depth:
     return {**data, "submodules": submodules} if submodules else data
 
 
-def _remote(git: GitCommand, salt: bytes) -> str | None:
-    """Return the address that `origin` (or the only remote) is fetched from, without its credentials."""
-    answer = git.ask("config", "--get-regexp", r"^remote\..*\.url$")
-    found = dict(line.split(" ", 1) for line in plain(answer.output).splitlines() if " " in line)
-    address = found.get("remote.origin.url") or next(iter(found.values()), None)
-    return mask_text(address, salt) if address else None
-
-
-def _history(git: GitCommand, commit: str | None) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _background(git: GitCommand, commit: str | None, salt: bytes) -> dict[str, Any]:
+    """Return what explains a state: the address that `origin` (or the only remote) is fetched from, without
+    its credentials; the commit's name by tags and its time; whether history or files are only there in
+    part."""
+    answer = git.ask("config", "--get-regexp", r"^(remote\..*\.url|core\.sparsecheckout)$")
+    settings = dict(line.split(" ", 1) for line in plain(answer.output).splitlines() if " " in line)
+    remotes = {name: address for name, address in settings.items() if name.startswith("remote.")}
+    address = remotes.get("remote.origin.url") or next(iter(remotes.values()), None)
+    found: dict[str, Any] = {"remote": mask_text(address, salt) if address else None}
     if commit is not None:
         described = git.ask("describe", "--tags", "--always", "--long", "HEAD")
         found["describe"] = described.text if described.ok else None
         when = git.ask("show", "-s", "--format=%cI", "HEAD")
         found["committed_at"] = when.text if when.ok else None
-    if git.ask("rev-parse", "--is-shallow-repository").text == "true":
-        found["shallow"] = True
-    if git.ask("config", "--bool", "core.sparseCheckout").text == "true":
+    if settings.get("core.sparsecheckout") == "true":
         found["sparse"] = sorted(git.ask("sparse-checkout", "list").text.splitlines())
     return found
 

@@ -119,11 +119,13 @@ class _Choice:
 
 def _own_index(git: GitCommand, folder: Path) -> Mapping[str, str]:
     """Copy the repository's index into `folder` and return the environment in which git uses it and writes
-    objects there."""
-    index = Path(git.ask("rev-parse", "--git-path", "index").text)
-    objects = Path(git.ask("rev-parse", "--git-path", "objects").text)
+    objects there. The copy keeps its time, by which git knows files that were edited right at a commit."""
+    paths = os.fsdecode(git.ask("rev-parse", "--git-path", "index", "--git-path", "objects").output).split(
+        "\n"
+    )
+    index, objects = Path(paths[0]), Path(paths[1])
     if (git.folder / index).is_file():
-        shutil.copyfile(git.folder / index, folder / "index")
+        shutil.copy2(git.folder / index, folder / "index")
     (folder / "objects").mkdir()
     return {
         "GIT_INDEX_FILE": str(folder / "index"),

@@ -24,6 +24,7 @@ from optrack.steps.engines.sglang_bench import WITHOUT_SERVER, bench_command
 
 READY_LINE = r"The server is fired up and ready to roll!"
 _FLUSH_TRIES = 5
+_PAUSE_S = 0.5
 _LAUNCH = re.compile(r"^(?P<before>.*(?:&&|;)\s*)?.*?(?P<python>\S*python[\d.]*)\s+-m\s+sglang\.", re.DOTALL)
 
 
@@ -100,7 +101,7 @@ class SglangEngine:
             if status == 200:
                 return None
             if attempt + 1 < _FLUSH_TRIES:
-                time.sleep(0.5)
+                time.sleep(_PAUSE_S)
         return f"the server's cache wasn't flushed: {body[:200].decode(errors='replace').strip()}"
 
     def problems(self, recipe: Recipe) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -38,6 +39,7 @@ class Known(Frozen):
 
     options: tuple[Option, ...] = ()
     variables: tuple[str, ...] = ()
+    package: Path | None = None
 
     def option(self, name: str) -> Option | None:
         """Return the option of this spelling, or the only one it abbreviates as argparse allows."""
@@ -63,7 +65,8 @@ def known_to(package: Path | None) -> Known:
             before = options.get(option.field)
             names = tuple(dict.fromkeys((*(before.names if before else ()), *option.names)))
             options[option.field] = option.model_copy(update={"names": names})
-    return Known(options=tuple(options.values()), variables=_variables(package / "srt" / "environ.py"))
+    variables = _variables(package / "srt" / "environ.py")
+    return Known(options=tuple(options.values()), variables=variables, package=package)
 
 
 def canonical(arguments: Arguments, known: Known | None = None) -> dict[str, str]:
@@ -115,10 +118,24 @@ def _bad_choices(arguments: Arguments, known: Known) -> Iterator[str]:
 def _unknown_variables(env: Mapping[str, str | None], known: Known) -> Iterator[str]:
     for name in env if known.variables else ():
         plain = name.replace("SGL_", "SGLANG_", 1) if name.startswith("SGL_") else name
-        if plain.startswith("SGLANG_") and plain not in known.variables:
+        if not plain.startswith("SGLANG_") or plain in known.variables:
+            continue
+        if not _mentioned(plain, known.package):
             near = difflib.get_close_matches(plain, known.variables, n=1, cutoff=0.8)
             hint = f"; did you mean '{near[0]}'?" if near else ""
             yield f"the installed SGLang doesn't read {name}, and ignores it silently{hint}"
+
+
+def _mentioned(variable: str, package: Path | None) -> bool:
+    """Whether any source of the package has the variable's name: not all of them are in environ.py."""
+    name = re.compile(rb"\b" + variable.encode() + rb"\b")
+    for source in sorted(package.rglob("*.py")) if package is not None else ():
+        try:
+            if name.search(source.read_bytes()):
+                return True
+        except OSError:
+            continue
+    return False
 
 
 def _parsed(path: Path) -> ast.Module | None:

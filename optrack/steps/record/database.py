@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, event
+from sqlalchemy import URL, Connection, Engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session, create_engine
 
@@ -46,7 +46,8 @@ class Database:
         """
         state = _openable(path)
         engine = create_engine(
-            f"sqlite:///{path}", connect_args={"isolation_level": None, "timeout": BUSY_TIMEOUT_S}
+            URL.create("sqlite", database=str(path)),
+            connect_args={"isolation_level": None, "timeout": BUSY_TIMEOUT_S},
         )
         event.listen(engine, "connect", _on_connect)
         event.listen(engine, "begin", _on_begin)

@@ -6,14 +6,14 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import insert
-from sqlmodel import Session, select
+from sqlalchemy import delete, insert
+from sqlmodel import Session, col, select
 
-from optrack.core.canonical import canonical
+from optrack.core.canonical import canonical, digest
 from optrack.core.metrics import Sample
 from optrack.core.run import ProcessId, Stage
 from optrack.core.snapshot import PARTS, Snapshot
-from optrack.steps.record.contents import put_content, stored
+from optrack.steps.record.contents import put_contents, stored
 from optrack.steps.record.merkle import split
 from optrack.steps.record.tables import ArtifactRow, PartRow, ProcessRow, RunNoteRow, SampleRow, StageRow
 
@@ -52,9 +52,22 @@ def parts_of(snapshot: Snapshot) -> dict[str, str]:
 
 def put_parts(session: Session, run: str, parts: Mapping[str, str]) -> None:
     """Set parts of the run's snapshot, given as JSON; what other runs have too is stored once."""
-    for part, text in parts.items():
-        root = split(json.loads(text), lambda inner: put_content(session, inner))
-        session.merge(PartRow(run=run, part=part, digest=put_content(session, root)))
+    texts: dict[str, str] = {}
+
+    def put(text: str) -> str:
+        name = digest(text)
+        texts[name] = text
+        return name
+
+    rows = [
+        {"run": run, "part": part, "digest": put(split(json.loads(text), put))}
+        for part, text in parts.items()
+    ]
+    if not rows:
+        return
+    put_contents(session, texts)
+    session.execute(delete(PartRow).where(col(PartRow.run) == run, col(PartRow.part).in_(list(parts))))
+    session.execute(insert(PartRow), rows)
 
 
 def add_process(session: Session, run: str, process: ProcessId, role: str) -> None:

@@ -14,9 +14,10 @@ from optrack.core.state import Transition
 from optrack.core.sync import Known, Matching, Synced, match_items
 from optrack.errors import UsageError
 from optrack.steps.record.contents import put_content, stored
-from optrack.steps.record.tables import FormerNameRow, ItemRow, PlanRow, TransitionRow
+from optrack.steps.record.tables import FormerNameRow, PlanRow, TransitionRow
 from optrack.steps.record.times import as_text
 
+_AS_MARKED = "as marked in the plan"
 _ITEMS = SQLModel.metadata.tables["item"]
 
 
@@ -95,7 +96,7 @@ def _put_plan(session: Session, plan: Plan, text_digest: str, stamp: str, moment
         PlanRow(
             name=plan.name,
             path=stored(plan.path),
-            title=plan.title,
+            title=stored(plan.title),
             digest=text_digest,
             stamp=stamp,
             synced_at=moment,
@@ -146,7 +147,7 @@ def _update(
                 {
                     "b_key": key,
                     "b_id": item.id,
-                    "b_title": item.title,
+                    "b_title": stored(item.title),
                     "b_rank": item.rank,
                     "b_parent": item.parent,
                     "b_data": data,
@@ -195,29 +196,30 @@ def _add(
     """Insert new items; a status that the plan gives one (a checked box) is taken over this once."""
     moment = as_text(at)
     rows = [
-        ItemRow(
-            plan=plan,
-            id=item.id,
-            title=item.title,
-            rank=item.rank,
-            parent=item.parent,
-            status=item.status,
-            data=value_text(item),
-            recipe_digest=digests.get(item.id),
-            origin=origin,
-            added_at=moment,
-        )
+        {
+            "plan": plan,
+            "id": item.id,
+            "title": stored(item.title),
+            "rank": item.rank,
+            "parent": item.parent,
+            "status": item.status,
+            "data": value_text(item),
+            "recipe_digest": digests.get(item.id),
+            "origin": origin,
+            "added_at": moment,
+        }
         for item in fresh
     ]
-    session.add_all(rows)
-    session.flush()
-    marked = [(row, item) for row, item in zip(rows, fresh, strict=True) if item.status != "pending"]
-    why = "as marked in the plan"
+    if rows:
+        session.connection().execute(insert(_ITEMS), rows)
+    marked = {item.id: item for item in fresh if item.status != "pending"}
+    if not marked:
+        return ()
+    found = session.connection().execute(select(_ITEMS.c.id, _ITEMS.c.key).where(_ITEMS.c.plan == plan))
+    keys: dict[str, int] = {label: key for label, key in found if label in marked}
     moves = [
-        TransitionRow(
-            item_key=row.key or 0, at=moment, before=None, after=item.status, who=stored(who), why=why
-        )
-        for row, item in marked
+        TransitionRow(item_key=keys[label], at=moment, after=item.status, who=stored(who), why=_AS_MARKED)
+        for label, item in marked.items()
     ]
     session.add_all(moves)
     session.flush()
@@ -229,8 +231,8 @@ def _add(
             at=at,
             before=None,
             after=item.status,
-            who=who,
-            why=why,
+            who=move.who,
+            why=move.why,
         )
-        for move, (_, item) in zip(moves, marked, strict=True)
+        for move, item in zip(moves, marked.values(), strict=True)
     )

@@ -115,8 +115,23 @@ class Reader:
         self, plan: str | None = None, item: str | None = None, limit: int | None = None
     ) -> tuple[Run, ...]:
         """Return runs, newest first, without their samples, snapshot, stages, artifacts and notes."""
-        where, values = _where({"plan": plan, "item": item})
+        where, values = _where({"plan": plan, "id": item})
+        if item is not None:
+            where = f"WHERE item_key {'IN' if plan is None else '='} (SELECT key FROM item {where})"
         return self._runs(f"{where} ORDER BY id DESC LIMIT ?", *values, -1 if limit is None else limit)
+
+    def beside(self, run: str) -> str | None:
+        """Return the id of the baseline's run measured beside this one, None if there is none."""
+        found = self._all("SELECT id FROM run_record WHERE beside = ? ORDER BY id DESC LIMIT 1", run)
+        return str(found[0]["id"]) if found else None
+
+    def launch_counts(self, plan: str) -> Mapping[str, int]:
+        """Return how many launches gave samples for each item of the plan, over all its runs."""
+        query = (
+            "SELECT r.item AS item, count(DISTINCT s.run || ' ' || s.launch) AS launches "
+            "FROM sample s JOIN run_record r ON r.id = s.run WHERE r.plan = ? GROUP BY r.item"
+        )
+        return {row["item"]: row["launches"] for row in self._all(query, plan)}
 
     def open_runs(self) -> tuple[Run, ...]:
         """Return the runs without an outcome, oldest first."""

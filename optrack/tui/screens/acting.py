@@ -76,12 +76,16 @@ class ItemScreen(BoardScreen):
         if state is None:
             return
         name = state.item.id
-        moves = [(s, s.replace("_", " ")) for s in STATUSES if may_move(state.status, s) and s != "in_progress"]
+        moves = [
+            (s, s.replace("_", " ")) for s in STATUSES if may_move(state.status, s) and s != "in_progress"
+        ]
 
         def marked(answer: tuple[str, str] | None) -> None:
             if answer:
                 status, why = cast("tuple[Status, str]", answer)
-                self._act(lambda: self.board.mark(name, status, why), f"{name} is {status.replace('_', ' ')}.")
+                self._act(
+                    lambda: self.board.mark(name, status, why), f"{name} is {status.replace('_', ' ')}."
+                )
 
         text = f"It is {state.status.replace('_', ' ')} now."
         self.app.push_screen(AskChoice(f"Mark {name} as", text, moves), marked)
@@ -102,7 +106,9 @@ class ItemScreen(BoardScreen):
     def skip(self) -> None:
         """Ask why the item is skipped."""
         text = "It will not be chosen. Why?"
-        self._ask("Skip {}", text, lambda name, why: (lambda: self.board.skip(name, why), f"{name} is cancelled."))
+        self._ask(
+            "Skip {}", text, lambda name, why: (lambda: self.board.skip(name, why), f"{name} is cancelled.")
+        )
 
     @on(commands.AddNote)
     def add_note(self) -> None:
@@ -120,7 +126,9 @@ class ItemScreen(BoardScreen):
 
         if name:
             text = "Items that follow are compared with it."
-            self.app.push_screen(Confirm(f"Adopt {name} as the new baseline?", text, (("yes", "Adopt"),)), adopted)
+            self.app.push_screen(
+                Confirm(f"Adopt {name} as the new baseline?", text, (("yes", "Adopt"),)), adopted
+            )
 
     @on(commands.Accept)
     def accept(self) -> None:

@@ -1,4 +1,4 @@
-"""What all screens share: the head line, the footer, the picture of the campaign, and reading in the background."""
+"""What all screens share: head line, footer, the picture of the campaign, and reading in a thread."""
 
 from __future__ import annotations
 
@@ -24,13 +24,17 @@ if TYPE_CHECKING:
 
 
 class BoardScreen(Screen[None]):
-    """A screen that shows the campaign; `look` is called with each new picture, and when it comes to the front."""
+    """A screen of the campaign; `look` is called with each new picture, and when it comes to the front."""
 
     TAB: ClassVar[str] = ""
     OFFERS: ClassVar[tuple[type[Command], ...]] = ()
     BINDINGS: ClassVar[list[BindingType]] = []
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-narrow"), (120, "-wide")]
-    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-low"), (16, "-medium"), (30, "-high")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [  # noqa: RUF012
+        (0, "-low"),
+        (16, "-medium"),
+        (30, "-high"),
+    ]
 
     @property
     def optrack(self) -> OptrackApp:
@@ -94,6 +98,5 @@ class BoardScreen(Screen[None]):
         self.post_message(COMMANDS[name]())
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "issue" and self.optrack.read_only and COMMANDS[str(parameters[0])].ACTS:
-            return False
-        return True
+        acts = action == "issue" and COMMANDS[str(parameters[0])].ACTS
+        return not (acts and self.optrack.read_only)

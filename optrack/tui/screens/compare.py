@@ -20,7 +20,7 @@ from optrack.tui.screens.dialogs import AskText
 from optrack.tui.widgets.sheet import Sheet, paragraph
 from optrack.tui.widgets.verdict_text import compared
 
-NOTHING = "Nothing to compare yet. Choose an item in the plan and press c, or press c here to name two runs or items."
+NOTHING = "Nothing is compared yet. Press c on an item of the plan, or c here to name two runs or items."
 
 
 class ComparisonRead(Message):

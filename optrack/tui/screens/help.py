@@ -61,7 +61,9 @@ def parts_of(
         )
         keys.append(key_name(one.binding.key))
         groups[title][one.binding.action] = (keys, text)
-    return [(title, [(" ".join(keys), text) for keys, text in group.values()]) for title, group in groups.items()]
+    return [
+        (title, [(" ".join(keys), text) for keys, text in group.values()]) for title, group in groups.items()
+    ]
 
 
 _NAMES = {

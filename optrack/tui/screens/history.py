@@ -1,4 +1,4 @@
-"""The campaign so far: the course of the metric, the runs, and what was expected against what was measured."""
+"""The campaign so far: the course of the metric, the runs, and expected against measured."""
 
 from __future__ import annotations
 
@@ -64,7 +64,11 @@ def step_cells(step: Step) -> Sequence[Cell]:
     """Return the cells of a run."""
     mark = marks.OUTCOME[step.outcome]
     spread = "" if step.low is None else f"{figures.number(step.low)} - {figures.number(step.high)}"
-    role = Cell("@ adopted", "good") if step.adopted else Cell("baseline" if step.role == "baseline" else "", "quiet")
+    role = (
+        Cell("@ adopted", "good")
+        if step.adopted
+        else Cell("baseline" if step.role == "baseline" else "", "quiet")
+    )
     return (
         Cell(figures.clock(step.at), "quiet"),
         Cell(step.item, "strong"),
@@ -112,7 +116,9 @@ class HistoryScreen(BoardScreen):
             with Container(id="calibrated"):
                 yield Static(Content("Expected against measured"), classes="caption")
                 nothing = "No item with an expectation has been measured."
-                yield RowList(CALIBRATION, calibration_cells, lambda one: one.item, empty=nothing, id="calibration")
+                yield RowList(
+                    CALIBRATION, calibration_cells, lambda one: one.item, empty=nothing, id="calibration"
+                )
 
     def look(self, picture: Picture) -> None:
         board = self.board

@@ -172,8 +172,13 @@ class LiveScreen(BoardScreen):
         width = max(10, self.size.width - 2)
         picture = self.picture
         state = picture.state(found.run.item) if picture else None
-        title = [(plain(found.run.item), "bold $live"), (f"  {plain(state.item.title if state else '')}", "bold $strong")]
-        self.query_one("#run-title", Static).update(Content.assemble(*title, (f"   {plain(found.run.id)}", "$quiet")))
+        title = [
+            (plain(found.run.item), "bold $live"),
+            (f"  {plain(state.item.title if state else '')}", "bold $strong"),
+        ]
+        self.query_one("#run-title", Static).update(
+            Content.assemble(*title, (f"   {plain(found.run.id)}", "$quiet"))
+        )
         lines = stage_lines(self._progress, found.expected, found.now, width)
         self.query_one("#stages", Static).update(Content("\n").join(lines))
         metric = picture.plan.metric.name if picture else "output_throughput"
@@ -189,17 +194,23 @@ class LiveScreen(BoardScreen):
         if failure:
             lines.append(Content.styled(plain(failure.message), "$bad"))
         if ours is None:
-            return [*lines, Content.styled(f"{metric}: nothing measured yet", "$quiet")] if not failure else lines
+            return (
+                [*lines, Content.styled(f"{metric}: nothing measured yet", "$quiet")]
+                if not failure
+                else lines
+            )
         told = f"{figures.number(median(ours.values), ours.metric.unit)}"
         parts: list[Content | tuple[str, str]] = [(f"{metric} ", "$quiet"), (told, "bold $strong")]
         if theirs is not None:
-            parts.append((f"   baseline {figures.number(median(theirs.values))}", "$quiet"))
-        if found.so_far is not None and found.so_far.effect is not None:
-            effect = found.so_far.effect
-            parts.append((f"   {figures.effect(effect)} {figures.interval(effect)}", "$live"))
-            verdict = marks.VERDICT[found.so_far.verdict] if found.so_far.verdict else marks.NO_VERDICT
-            parts += [("   ", ""), toned(verdict)]
+            parts.append((f"  baseline {figures.number(median(theirs.values))}", "$quiet"))
+        judged = found.so_far
+        if judged is not None and judged.effect is not None:
+            parts.append((f"  {figures.effect(judged.effect)} {figures.interval(judged.effect)}", "$live"))
         lines.append(Content.assemble(*parts))
+        if judged is not None:
+            verdict = marks.VERDICT[judged.verdict] if judged.verdict else marks.NO_VERDICT
+            reason = plain(judged.reasons[0]) if judged.reasons else ""
+            lines.append(Content.assemble(toned(verdict), (f"   {reason}", "$quiet")))
         return lines
 
     @on(commands.OtherLog)

@@ -11,20 +11,30 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Input, Static
 
 from optrack.tui import commands, plan_rows
+from optrack.tui.board import ResolvedItem
 from optrack.tui.messages import Picture
 from optrack.tui.outside import content, plain
 from optrack.tui.plan_rows import Looking, PlanRow
 from optrack.tui.screens.acting import ItemScreen
 from optrack.tui.widgets import item_text
-from optrack.tui.widgets.plan_list import columns, plan_list
+from optrack.tui.widgets.plan_list import PlanList
 from optrack.tui.widgets.rows import RowList
-from optrack.tui.widgets.sheet import Sheet
+from optrack.tui.widgets.sheet import Build, Sheet
 
 EMPTY = "The plan has no items yet.\nPress e to write some, or run: optrack plan new"
 NO_MATCH = "Nothing matches. Press escape to show all items again."
+
+
+class TreatmentRead(Message):
+    """The recipe of the selected item was read; `told` builds what stands above it."""
+
+    def __init__(self, item: str, told: Build, resolved: ResolvedItem) -> None:
+        super().__init__()
+        self.item, self.told, self.resolved = item, told, resolved
 
 
 class PlanScreen(ItemScreen):
@@ -38,9 +48,11 @@ class PlanScreen(ItemScreen):
         commands.NextShown,
         commands.Sort,
         commands.Fold,
-        commands.Back,
     )
-    BINDINGS: ClassVar[list[BindingType]] = [*commands.bindings(OFFERS)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *commands.bindings(OFFERS),
+        *commands.bindings((commands.Back,), shown=False),
+    ]
     AUTO_FOCUS = "#items"
 
     def __init__(self) -> None:
@@ -48,9 +60,9 @@ class PlanScreen(ItemScreen):
         self.looking = Looking()
 
     @property
-    def rows(self) -> RowList[PlanRow]:
+    def rows(self) -> PlanList:
         """The list of items."""
-        return self.query_one("#items", RowList)
+        return self.query_one("#items", PlanList)
 
     @property
     def filter(self) -> Input:
@@ -72,7 +84,7 @@ class PlanScreen(ItemScreen):
         yield Static(Content(""), id="next")
         with Container(id="halves"):
             with Vertical(id="left"):
-                yield plan_list("items")
+                yield PlanList(id="items")
                 yield Input(placeholder="words that must occur", id="filter", classes="-hidden")
             yield Sheet(id="detail")
 
@@ -85,7 +97,6 @@ class PlanScreen(ItemScreen):
             choice=picture.choice,
             launches=picture.launches,
         )
-        self.rows.columns = columns(rows)
         self.rows.show(rows, empty=NO_MATCH if picture.items else EMPTY)
         shown = [f"by {self.looking.order}"]
         shown += [f"only {self.looking.only}"] if self.looking.only else []
@@ -95,7 +106,10 @@ class PlanScreen(ItemScreen):
     def _title(self, picture: Picture) -> Content:
         plan = picture.plan
         done = sum(s.status in ("completed", "cancelled") for s in picture.items)
-        parts = [(plain(plan.title or plan.name), "bold $strong"), (f"   {done} of {len(picture.items)} done", "$quiet")]
+        parts = [
+            (plain(plan.title or plan.name), "bold $strong"),
+            (f"   {done} of {len(picture.items)} done", "$quiet"),
+        ]
         if plan.problems:
             errors = [p for p in plan.problems if p.severity == "error"] or list(plan.problems)
             parts.append((f"   ! {plain(errors[0].located(plan.path))}", "$bad"))
@@ -114,7 +128,16 @@ class PlanScreen(ItemScreen):
         name = row.state.item.id
         self.optrack.selected = name
         blocked_by, reason = picture.choice.blocked.get(name, ()), picture.choice.reasons.get(name, "")
-        self.sheet.show(partial(item_text.facts, row.state, blocked_by=blocked_by, reason=reason), from_top=True)
+        told = partial(item_text.facts, row.state, blocked_by=blocked_by, reason=reason)
+        self.sheet.show(told, from_top=True)
+        board = self.board
+        self.fetch("detail", lambda: TreatmentRead(name, told, board.resolved(name)))
+
+    def on_treatment_read(self, message: TreatmentRead) -> None:
+        if message.item == self.current:
+            self.sheet.show(
+                lambda width: [*message.told(width), *item_text.treatment(message.resolved, width)]
+            )
 
     def on_row_list_chosen(self, message: RowList.Chosen[PlanRow]) -> None:
         self.optrack.show_item(message.row.state.item.id)

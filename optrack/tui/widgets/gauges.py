@@ -8,7 +8,6 @@ from textual.app import RenderResult
 from textual.content import Content
 from textual.widget import Widget
 
-from optrack.tui import figures
 from optrack.tui.board import Gauge
 from optrack.tui.outside import plain
 
@@ -46,7 +45,7 @@ class Gauges(Widget):
         below: list[Content | tuple[str, str]] = []
         for index, gauge in enumerate(self._gauges[:count]):
             gap = "  " if index else ""
-            value = figures.number(gauge.values[-1], gauge.unit) if gauge.values else "-"
+            value = f"{gauge.values[-1]:.0f} {gauge.unit}" if gauge.values else "-"
             name = plain(gauge.name)[: each - len(value) - 1]
             top += [(f"{gap}{name}", "$quiet"), (value.rjust(each - len(name)), "")]
             below += [gap, (course(gauge.values, gauge.full, each), "$live")]  # type: ignore[list-item]

@@ -7,6 +7,7 @@ from typing import Any
 
 from textual.content import Content
 
+from optrack.core.judgement import Judgement
 from optrack.core.recipe import leaves
 from optrack.core.state import ItemState, Transition
 from optrack.tui import figures, marks
@@ -46,9 +47,7 @@ def standing(state: ItemState, blocked_by: Sequence[str] = ()) -> Content:
     return Content("   ").join(parts)
 
 
-def facts(
-    state: ItemState, width: int, blocked_by: Sequence[str] = (), reason: str = ""
-) -> list[Content]:
+def facts(state: ItemState, width: int, blocked_by: Sequence[str] = (), reason: str = "") -> list[Content]:
     """Return all that is known of the item but its recipe and runs, in lines of at most `width` cells."""
     item = state.item
     lines = [*headline(state, width), *field("Status", standing(state, blocked_by), width)]
@@ -68,14 +67,13 @@ def facts(
     if state.judgement:
         for i, text in enumerate(state.judgement.reasons):
             lines += field("Why" if i == 0 else "", text, width)
-        lines += attribution(state, width)
+        lines += attribution(state.judgement, width)
     return lines
 
 
-def attribution(state: ItemState, width: int) -> list[Content]:
-    """Return which factors the item has and whether one can be credited."""
-    judged = state.judgement
-    if judged is None or not judged.attribution.factors:
+def attribution(judged: Judgement, width: int) -> list[Content]:
+    """Return which factors the treatment has and whether one can be credited."""
+    if not judged.attribution.factors:
         return []
     factors = ", ".join(judged.attribution.factors)
     if judged.attribution.status == "single":
@@ -97,7 +95,7 @@ def value_text(value: Any) -> str:
 
 
 def recipe(resolved: ResolvedItem, width: int) -> list[Content]:
-    """Return the recipe's leaves, a line each; a factor comes first, is marked, and tells the baseline's value."""
+    """Return the recipe's leaves, a line each; factors come first, marked, with the baseline's value."""
     if resolved.problem:
         return paragraph(resolved.problem, width, "$bad")
     mine = leaves(resolved.data)
@@ -112,13 +110,31 @@ def recipe(resolved: ResolvedItem, width: int) -> list[Content]:
     for name in names:
         label = plain(name).ljust(wide)
         if name not in resolved.factors:
-            lines += paragraph(Content.assemble((f"  {label}  ", "$quiet"), plain(value_text(mine[name]))), width)
+            lines += paragraph(
+                Content.assemble((f"  {label}  ", "$quiet"), plain(value_text(mine[name]))), width
+            )
             continue
         before, after = resolved.factors[name]
         sign = "+" if before is None else "-" if after is None else "~"
         told = (f"  baseline: {plain(value_text(before))}", "$quiet")
-        line = Content.assemble((f"{sign} {label}  ", "bold $warn"), (plain(value_text(after)), "bold $warn"), told)
+        line = Content.assemble(
+            (f"{sign} {label}  ", "bold $warn"), (plain(value_text(after)), "bold $warn"), told
+        )
         lines += paragraph(line, width)
+    return lines
+
+
+def treatment(resolved: ResolvedItem, width: int) -> list[Content]:
+    """Return what the item changes against the baseline, a line each."""
+    if resolved.problem:
+        return field("Recipe", resolved.problem, width, "$bad")
+    lines: list[Content] = []
+    for name, (before, after) in resolved.factors.items():
+        told = Content.assemble(
+            (f"~ {plain(name)} = {plain(value_text(after))}", "$warn"),
+            (f"   baseline: {plain(value_text(before))}", "$quiet"),
+        )
+        lines += field("" if lines else "Treatment", told, width)
     return lines
 
 

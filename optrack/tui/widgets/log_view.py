@@ -96,7 +96,11 @@ class LogView(Widget, can_focus=True):
         top, move = (None, -lines) if self.following else (self._top, self._move)
         work = partial(follow.page, self.path, top, move, lines)
         self.run_worker(
-            partial(self._reading, self._number, work), group="page", thread=True, exclusive=True, exit_on_error=False
+            partial(self._reading, self._number, work),
+            group="page",
+            thread=True,
+            exclusive=True,
+            exit_on_error=False,
         )
 
     def _reading(self, number: int, work: Callable[[], follow.Page]) -> None:
@@ -166,7 +170,7 @@ class LogView(Widget, can_focus=True):
         self.action_move(-3)
 
     def search(self, words: str) -> None:
-        """Show the last line above the end of the view that holds these words, and mark them; none ends it."""
+        """Show the last line up to the end of the view that holds these words; no words end the search."""
         self.words = words
         self.refresh()
         if words:
@@ -204,10 +208,14 @@ class LogView(Widget, can_focus=True):
         lines = self._page.lines
         if not lines:
             quiet = base + self.get_component_rich_style("log--quiet", partial=True)
-            return Strip([Segment(f" {self._empty}" if y == 0 else "", quiet)]).adjust_cell_length(width, base)
+            return Strip([Segment(f" {self._empty}" if y == 0 else "", quiet)]).adjust_cell_length(
+                width, base
+            )
         if y >= len(lines):
             return Strip.blank(width, base)
-        segments = [Segment(s.text, base + s.style if s.style else base) for s in ansi_segments(lines[y].text)]
+        segments = [
+            Segment(s.text, base + s.style if s.style else base) for s in ansi_segments(lines[y].text)
+        ]
         if self.words:
             hit = self.get_component_rich_style("log--hit", partial=True)
             segments = _marked(segments, self.words, hit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from rich.text import Text
 from textual.app import RenderResult
@@ -41,7 +42,7 @@ class MetricPlot(PlotextPlot):
         return Color.parse(self.app.theme_variables.get(name, "#888888")).rgb
 
     def _draw(self, width: int) -> None:
-        plt = self.plt
+        plt: Any = self.plt
         plt.clear_figure()
         values = [step.value or 0.0 for step in self._steps]
         kinds = (
@@ -52,7 +53,9 @@ class MetricPlot(PlotextPlot):
         for name, marker, tone, fits in kinds:
             at = [i + 1 for i, step in enumerate(self._steps) if fits(step)]
             if at:
-                plt.scatter(at, [values[i - 1] for i in at], marker=marker, color=self._tone(tone), label=name)
+                plt.scatter(
+                    at, [values[i - 1] for i in at], marker=marker, color=self._tone(tone), label=name
+                )
         adopted = [i + 1 for i, step in enumerate(self._steps) if step.adopted]
         if adopted:
             plt.hline(values[adopted[-1] - 1], color=self._tone("line"))

@@ -21,6 +21,7 @@ from optrack.tui.marks import Tone
 from optrack.tui.outside import plain
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def fitted(columns: Sequence[Column], width: int, gap: int = 2) -> list[tuple[in
     return [(i, columns[i].width + (spare if columns[i].elastic else 0)) for i in kept]
 
 
-class RowList(ScrollView, Generic[T], can_focus=True):
+class RowList(ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
     """Rows of `T` under a fixed line of titles, with a cursor; `cells` is asked only for rows in view."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -84,26 +85,26 @@ class RowList(ScrollView, Generic[T], can_focus=True):
     ]
     cursor: reactive[int] = reactive(0, repaint=False)
 
-    class Highlighted(Message):
+    class Highlighted(Message, Generic[R]):
         """The cursor has moved to another row; `row` is None when the list is empty."""
 
-        def __init__(self, rows: RowList[T], row: T | None) -> None:
+        def __init__(self, rows: RowList[R], row: R | None) -> None:
             super().__init__()
             self.rows, self.row = rows, row
 
         @property
-        def control(self) -> RowList[T]:
+        def control(self) -> RowList[R]:
             return self.rows
 
-    class Chosen(Message):
+    class Chosen(Message, Generic[R]):
         """A row was opened, by enter or a second click."""
 
-        def __init__(self, rows: RowList[T], row: T) -> None:
+        def __init__(self, rows: RowList[R], row: R) -> None:
             super().__init__()
             self.rows, self.row = rows, row
 
         @property
-        def control(self) -> RowList[T]:
+        def control(self) -> RowList[R]:
             return self.rows
 
     def __init__(

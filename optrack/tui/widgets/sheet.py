@@ -17,7 +17,7 @@ Build = Callable[[int], Sequence[Content]]
 _LABEL = 13
 
 
-class Sheet(VerticalScroll, can_focus=True):
+class Sheet(VerticalScroll, can_focus=True, inherit_bindings=False):
     """Shows what its `build` makes for the present width; built anew when the width changes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -67,7 +67,8 @@ def field(name: str, value: Content | str, width: int, style: str = "") -> list[
     lines = text.wrap(max(1, width - label))
     head = name[: max(0, label - 1)].ljust(label)
     return [
-        Content.assemble((head if i == 0 else " " * label, "$quiet"), line.rstrip(" ")) for i, line in enumerate(lines)
+        Content.assemble((head if i == 0 else " " * label, "$quiet"), line.rstrip(" "))
+        for i, line in enumerate(lines)
     ]
 
 

@@ -29,12 +29,16 @@ def stage_lines(
 def _place(progress: Progress, elapsed: str, left_s: float | None) -> Content:
     if progress.ended is not None:
         mark = marks.OUTCOME[progress.ended.outcome]
-        return Content.assemble((str(mark), f"${mark.tone}"), (f"   in stage {progress.ended.stage}, after {elapsed}", ""))
+        return Content.assemble(
+            (str(mark), f"${mark.tone}"), (f"   in stage {progress.ended.stage}, after {elapsed}", "")
+        )
     parts: list[tuple[str, str]] = [(f"launch {progress.launch + 1} of {progress.launches}", "bold $strong")]
     if progress.two_sided:
         parts.append((f", {progress.side}", "bold $strong"))
     if progress.stage == "bench":
-        parts.append((f"   pass {min(progress.passes + 1, progress.repetitions)} of {progress.repetitions}", ""))
+        parts.append(
+            (f"   pass {min(progress.passes + 1, progress.repetitions)} of {progress.repetitions}", "")
+        )
     parts.append((f"   {elapsed} so far", "$quiet"))
     if left_s is not None:
         parts.append((f", about {figures.duration(left_s)} left", "$quiet"))

@@ -21,9 +21,7 @@ class Strip:
     tone: str = ""
 
 
-def strips(
-    metric: str, candidate: Sequence[Sample], baseline: Sequence[Sample]
-) -> tuple[list[Strip], str]:
+def strips(metric: str, candidate: Sequence[Sample], baseline: Sequence[Sample]) -> tuple[list[Strip], str]:
     """Return the strips of both sides' launches and the metric's unit."""
     found: list[Strip] = []
     unit = ""

@@ -13,7 +13,7 @@ from optrack.core.run import Run
 from optrack.tui import figures, marks
 from optrack.tui.board import Compared
 from optrack.tui.outside import plain
-from optrack.tui.widgets.item_text import toned, value_text
+from optrack.tui.widgets.item_text import attribution, toned, value_text
 from optrack.tui.widgets.rows import shortened
 from optrack.tui.widgets.sheet import field, heading, paragraph
 from optrack.tui.widgets.strip_plot import strip_plot, strips
@@ -37,7 +37,8 @@ def compared(found: Compared, width: int) -> list[Content]:
     for index, reason in enumerate(judged.reasons):
         lines += field("Why" if index == 0 else "", reason, width)
     if judged.launches_needed:
-        lines += field("To decide", f"about {figures.plural(judged.launches_needed, 'launch').replace('launchs', 'launches')} a side", width)
+        lines += field("To decide", f"about {judged.launches_needed} launches of each side", width)
+    lines += attribution(judged, width)
     rows, unit = strips(judged.metric, found.candidate.samples, found.baseline.samples)
     plot = strip_plot(rows, unit, width)
     if plot:
@@ -58,10 +59,10 @@ def _verdict(judged: Judgement) -> Content:
     parts = [toned(mark)]
     if judged.effect:
         confidence = f"{judged.effect.confidence:.0%}"
-        parts.append(Content(f"{figures.effect(judged.effect)} {figures.interval(judged.effect)} at {confidence}"))
+        parts.append(
+            Content(f"{figures.effect(judged.effect)} {figures.interval(judged.effect)} at {confidence}")
+        )
     parts.append(toned(marks.COMPARISON[judged.comparison]))
-    if judged.attribution.status == "confounded":
-        parts.append(Content.styled("! confounded", "$warn"))
     return Content("   ").join(parts)
 
 
@@ -89,7 +90,10 @@ def statistics(found: Compared, width: int) -> list[Content]:
 def differences(found: Sequence[Difference], width: int) -> list[Content]:
     """Return the differences grouped by class, those that matter first."""
     if not found:
-        return [*heading("Differences"), *paragraph("None: both runs were made under the same conditions.", width)]
+        return [
+            *heading("Differences"),
+            *paragraph("None: both runs were made under the same conditions.", width),
+        ]
     lines: list[Content] = []
     for cls, title, tone in GROUPS:
         group = [difference for difference in found if difference.cls == cls]

@@ -6,6 +6,7 @@ the first thing that writes.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import time
 from collections.abc import Collection, Iterator, Sequence
@@ -14,6 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from optrack.campaign.plan_files import find_plan, read_plan
+from optrack.campaign.spawn import is_running, request_stop, spawn_runner
 from optrack.core.choose import Choice, choose, improved_ids
 from optrack.core.events import Entry, RunEnded
 from optrack.core.judgement import Judgement
@@ -25,15 +28,13 @@ from optrack.core.state import ItemState, Note, Transition
 from optrack.core.status import Status
 from optrack.core.sync import stamp_of
 from optrack.errors import NothingToRunError, PlanError, UsageError
-from optrack.plans import find_plan, read_plan
 from optrack.settings import Settings
-from optrack.spawn import is_running, request_stop, spawn_runner
 from optrack.steps.record.reader import Reader
 from optrack.steps.record.schema import database_path, standing
 
 if TYPE_CHECKING:
     from optrack.core.export import Log
-    from optrack.session import Session
+    from optrack.running.session import Session
     from optrack.steps.record.store import Store
 
 _POLL_S = 0.1
@@ -49,6 +50,19 @@ class Campaign:
 
     @cached_property
     def plan(self) -> Plan:
+        """The plan of the file with the items that were added beside its text."""
+        self.sync()
+        written = {item.id for item in self.written.items}
+        states = self.reader.items(self.written.name)
+        added = [state.item for state in states if not state.archived and state.item.id not in written]
+        return (
+            self.written.model_copy(update={"items": (*self.written.items, *added)})
+            if added
+            else self.written
+        )
+
+    @cached_property
+    def written(self) -> Plan:
         """The plan as it stands in its file; PlanError lists everything that is wrong with it."""
         plan = read_plan(find_plan(self.settings, self._plan_file))
         errors = tuple(p.located(plan.path) for p in plan.problems if p.severity == "error")
@@ -75,10 +89,13 @@ class Campaign:
 
     def sync(self) -> None:
         """Take the plan's present text over into the database, unless it is there already."""
-        resolved = {item.id: self.resolved_or_none(item) for item in self.plan.items}
-        digests = {item: found.digest for item, found in resolved.items() if found}
-        if self.reader.stamp(self.plan.name) != stamp_of(self.plan, digests):
-            self.store.sync(self.plan, who=self.settings.actor, at=now(), digests=digests)
+        written, improved = self.written, self.improved()
+        digests: dict[str, str] = {}
+        for item in written.items:
+            with contextlib.suppress(PlanError):
+                digests[item.id] = resolve(written, item, improved).digest
+        if self.reader.stamp(written.name) != stamp_of(written, digests):
+            self.store.sync(written, who=self.settings.actor, at=now(), digests=digests)
 
     def states(self) -> tuple[ItemState, ...]:
         """Return where every item stands, after the plan's edits were taken over."""
@@ -110,7 +127,7 @@ class Campaign:
 
     def improved(self) -> frozenset[str]:
         """Return the ids of the items whose verdict in force is an improvement."""
-        return frozenset(improved_ids(self.reader.items(self.plan.name)))
+        return frozenset(improved_ids(self.reader.items(self.written.name)))
 
     def resolved(self, item: Item) -> Resolved:
         """Return the item's resolved recipe; raises PlanError where it can't be resolved."""
@@ -139,7 +156,7 @@ class Campaign:
 
         `sequential` is what the recipe's silence on `stop` means.
         """
-        from optrack.session import prepare
+        from optrack.running.session import prepare
 
         self.sync()
         item = self.item(item_id)
@@ -224,7 +241,7 @@ class Campaign:
         """Close the runs whose runner has died, end what it left behind, and say so, one line each."""
         if not self.reader.open_runs():
             return ()
-        from optrack.recovery import recover
+        from optrack.campaign.recovery import recover
 
         return recover(self.store, self.settings.runs, self.settings.host)
 
@@ -268,6 +285,12 @@ class Campaign:
         item = self.state(item_id).item.id
         return item, self.store.note(self.plan.name, item, text.strip(), who=self.settings.actor, at=now())
 
+    def add(self, items: Sequence[Item]) -> None:
+        """Add items beside the plan's text, to the database alone."""
+        for item in items:
+            self.store.add_item(self.written.name, item, who=self.settings.actor, at=now())
+        self.__dict__.pop("plan", None)
+
     def roll_up(self) -> None:
         """Complete the items whose experiments are all done."""
         for item in rollup(self.plan, self.states()):
@@ -287,3 +310,16 @@ def nearest(word: str, known: Sequence[str], what: str) -> str:
         return f"did you mean {near[0]!r}?"
     shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
     return f"{what}: {shown}" if known else f"there are no {what} yet"
+
+
+def find_run(campaign: Campaign, what: str) -> Run:
+    """Return the whole run that an item or a run's id means; raises UsageError if it has none."""
+    item = campaign.plan.item(what)
+    if item is None:
+        return campaign.reader.run(what)
+    runs = campaign.reader.runs(campaign.plan.name, item.id)
+    if not runs:
+        raise UsageError(f"item {item.id} has no run yet", hint=f"`optrack run {item.id}` makes one")
+    own = [run for run in runs if run.beside is None]
+    succeeded = [run for run in own if run.outcome == "succeeded"]
+    return campaign.reader.run((succeeded or own or list(runs))[0].id)

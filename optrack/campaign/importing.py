@@ -13,8 +13,8 @@ from optrack.core.judgement import Judgement
 from optrack.core.plan import Item
 from optrack.core.run import Run
 from optrack.core.runid import new_run_id
+from optrack.court import Court
 from optrack.errors import UsageError
-from optrack.evidence import Court
 
 _MOST_BYTES = 64 * 1024 * 1024
 _WITHHELD = (

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from optrack.errors import HostUnfitError, InterruptedRunError
-from optrack.session import Session, Side
+from optrack.running.session import Session, Side
 from optrack.steps.hostlock import HostLock, lock_host
 from optrack.steps.preflight import check_host, unfit
 
@@ -21,7 +21,11 @@ def take_host(session: Session, *, wait: bool, should_stop: Callable[[], bool]) 
     """
     while True:
         try:
-            lock = lock_host(session.candidate.run.id, project=session.settings.project)
+            lock = lock_host(
+                session.candidate.run.id,
+                project=session.settings.project,
+                folder=session.settings.locks,
+            )
             try:
                 _require_fit(session, lock)
             except HostUnfitError:

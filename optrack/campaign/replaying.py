@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from optrack.core.recipe_build import RecipeFault, recipe_from
+from optrack.core.recipe_build import RecipeError, recipe_from
 from optrack.core.replay import replay_script
 from optrack.core.run import Run
 from optrack.core.snapshot import Snapshot
@@ -36,7 +36,7 @@ def commands_of(run: Run) -> dict[str, str]:
 
     try:
         recipe = recipe_from(run.recipe)
-    except RecipeFault as fault:
+    except RecipeError as fault:
         raise UsageError(
             f"the recipe of run {run.id} can't be read: {fault.message}", hint=fault.hint
         ) from fault

@@ -15,9 +15,10 @@ from optrack.core.parsers import Parsed, parse_output
 from optrack.core.recipe import Bench
 from optrack.core.run import ProcessId, Stage
 from optrack.core.snapshot import Snapshot
-from optrack.evidence import CHECK
-from optrack.journal import Journal
-from optrack.session import Session, Side
+from optrack.court import CHECK
+from optrack.running.journal import Journal
+from optrack.running.session import Session, Side
+from optrack.running.will import Will
 from optrack.steps.capture import capture_before, capture_running, merge
 from optrack.steps.engines.protocol import BenchCommand, Place
 from optrack.steps.launch import start_server, wait_until_ready
@@ -25,7 +26,6 @@ from optrack.steps.measure import run_bench
 from optrack.steps.preflight import free_port, is_free
 from optrack.steps.process import Tree, logs
 from optrack.steps.stage import StageFailed
-from optrack.will import Will
 
 if TYPE_CHECKING:
     from optrack.steps.record.store import Store
