@@ -253,7 +253,7 @@ class Campaign:
     def log(self) -> Log:
         """Return all that the progress log is made of, with every secret masked."""
         from optrack.core.export import Log, masked_log
-        from optrack.session import project_salt
+        from optrack.running.session import project_salt
 
         states, plan, reader = self.states(), self.plan, self.reader
         resolved = {state.item.id: self.resolved_or_none(state.item) for state in states}

@@ -21,6 +21,11 @@ def text(lines: str | Iterable[str]) -> None:
     sys.stdout.write((lines if isinstance(lines, str) else "\n".join(lines)).rstrip("\n") + "\n")
 
 
+def one_line(text: str) -> str:
+    """Return outside text on one line, without characters that a terminal would obey."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
 def say(line: str) -> None:
     """Print one line of narration on stderr."""
     sys.stderr.write(line + "\n")
