@@ -103,7 +103,7 @@ _ENV = (
         label="{leaf}",
         noted=True,
     ),
-    _stable("env.witness", "where the server's environment could be seen"),
+    _informative("env.witness", "where the server's environment could be seen"),
     _informative("env.**", "per process, and where leader and children differ"),
 )
 _ARGUMENTS = (
