@@ -78,7 +78,9 @@ class FakeReading:
         blocked: dict[str, tuple[str, ...]] = {}
         chosen: str | None = None
         for state in self._states.values():
-            unmet = tuple(n for n in state.item.needs if self._states[n].status != "completed")
+            unmet = tuple(
+                n for n in state.item.needs if n not in self._states or self._states[n].status != "completed"
+            )
             if unmet:
                 blocked[state.item.id] = unmet
             if state.status != "pending":

@@ -107,7 +107,12 @@ async def test_number_keys_and_escape_move_between_the_screens() -> None:
     app = OptrackApp(FakeBoard())
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await begun(pilot)
-        for key, kind in (("3", LiveScreen), ("5", HistoryScreen), ("2", OneItemScreen), ("4", CompareScreen)):
+        for key, kind in (
+            ("3", LiveScreen),
+            ("5", HistoryScreen),
+            ("2", OneItemScreen),
+            ("4", CompareScreen),
+        ):
             await pilot.press(key)
             assert isinstance(app.screen, kind)
         await pilot.press("3")
