@@ -102,6 +102,9 @@ class FakeReading:
         }
         return NextItem(item=chosen, why=why, reasons=reasons, blocked=blocked, worth=worth)
 
+    def _status(self, item: str) -> str:
+        return self._states[item].status if item in self._states else "gone"
+
     def live_runs(self) -> Sequence[Run]:
         return [r for r in self._runs.values() if r.outcome is None]
 

@@ -74,7 +74,7 @@ def test_a_file_of_two_gigabytes_costs_a_few_small_reads(
         read += len(data)
         return data
 
-    monkeypatch.setattr(follow.os, "pread", counting)
+    monkeypatch.setattr(os, "pread", counting)
     assert texts(follow.page(log, None, -50, 50))[-1] == "line 1999"
     assert texts(follow.page(log, 10**9, 0, 50)) != []
     assert texts(follow.page(log, 10**9, -100, 50)) != []

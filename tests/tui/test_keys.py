@@ -128,7 +128,7 @@ async def test_a_click_on_a_tab_and_a_double_click_on_a_row_open_them() -> None:
         await pilot.click("#items", offset=(20, 3), times=2)
         await until(pilot, lambda: isinstance(app.screen, OneItemScreen))
         assert app.selected == "1A"
-        await pilot.click(app.screen.query("Tab").nodes[4])  # type: ignore[arg-type]
+        await pilot.click(app.screen.query("Tab").nodes[4])
         await until(pilot, lambda: isinstance(app.screen, HistoryScreen))
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from pathlib import Path
 
 from optrack.errors import StoreError
 from optrack.tui.app import OptrackApp
+from optrack.tui.board import NextItem
 from tests.tui.driving import begun, quiet, text_of, until, write_logs
 from tests.tui.enacted_plan import NOW
 from tests.tui.fake_board import FakeBoard
@@ -21,6 +23,18 @@ class LockedBoard(FakeBoard):
         if self.locked:
             raise StoreError("database is locked", hint="another program holds it")
         return super().version()
+
+
+class BrokenBoard(FakeBoard):
+    """A board with a defect that shows once."""
+
+    broken = True
+
+    def choice(self) -> NextItem:
+        if self.broken:
+            self.broken = False
+            raise KeyError("[a defect]")
+        return super().choice()
 
 
 class SlowBoard(FakeBoard):
@@ -41,7 +55,7 @@ async def test_a_change_by_another_process_is_shown() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await begun(pilot)
         board.put("5", status="cancelled")
-        await until(pilot, lambda: "Torch symmetric memory       / cancelled" in text_of(app))
+        await until(pilot, lambda: re.search(r"Torch symmetric memory +/ cancelled", text_of(app)))
 
 
 async def test_the_cursor_stays_on_its_item_when_the_plan_changes() -> None:
@@ -66,6 +80,14 @@ async def test_a_locked_database_is_told_once_and_the_screen_recovers() -> None:
         board.locked = False
         board.put("5", status="cancelled")
         await until(pilot, lambda: "/ cancelled" in text_of(app).split("Torch symmetric memory")[1][:40])
+
+
+async def test_a_defect_of_the_board_is_told_and_the_watch_begins_again() -> None:
+    app = OptrackApp(BrokenBoard())
+    async with app.run_test(size=(140, 45), notifications=True) as pilot:
+        await until(pilot, lambda: "[a defect]" in text_of(app))
+        await begun(pilot)
+        assert "MSCCL++" in text_of(app)
 
 
 async def test_a_slow_board_does_not_hold_up_the_keys() -> None:

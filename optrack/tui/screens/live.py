@@ -163,7 +163,8 @@ class LiveScreen(BoardScreen):
         self._tell()
 
     def _tell(self) -> None:
-        self.log_view.border_title = LOG_NAMES[self._which]
+        if self.log_view.border_title != LOG_NAMES[self._which]:
+            self.log_view.border_title = LOG_NAMES[self._which]
         found = self._seen
         if found is None:
             return
