@@ -12,6 +12,7 @@ from optrack.core.plan import Quantity
 from optrack.core.status import STATUSES
 from optrack.errors import UsageError
 from optrack.tui import figures, marks, serve
+from optrack.tui.pictures import picture_of
 from optrack.tui.plan_rows import Looking, arranged
 from optrack.tui.progress import Progress, followed, remaining_s
 from optrack.tui.screens.history import against
@@ -138,3 +139,9 @@ def test_serving_to_other_machines_must_be_asked_for() -> None:
 def test_served_screens_are_read_only_unless_told_otherwise() -> None:
     assert serve.command_line(["--plan", "a b.md"]).endswith("--plan 'a b.md' --read-only")
     assert "--read-only" not in serve.command_line(writable=True)
+
+
+def test_a_picture_shows_the_screen_that_the_keys_lead_to(board: FakeBoard) -> None:
+    drawn = picture_of(board, ["6"], size=(80, 24)).replace("&#160;", " ")
+    assert drawn.startswith("<svg")
+    assert "nccl-9f31c2" in drawn
