@@ -1,1 +1,118 @@
+"""The command line: one thin file a command, loaded when it is called."""
 
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from optrack import __version__
+from optrack.cli import output
+from optrack.errors import OptrackError, UsageError
+
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "Run": ("next", "run", "attach", "stop", "watch"),
+    "See": ("status", "show", "runs", "log", "compare", "diff", "failures"),
+    "Decide": ("mark", "note", "accept", "adopt", "ablate", "audit"),
+    "Plan": ("plan", "use", "todo", "add"),
+    "Tell": ("export", "report", "replay", "parse", "import"),
+    "Agents": ("context", "schema", "mcp"),
+    "Set up": ("demo", "doctor", "tui", "serve"),
+}
+"""The commands by what they are for, in the order in which help lists them."""
+
+
+class Commands(click.Group):
+    """A group that imports a command's module only when that command is called or described."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands, in the order of the help."""
+        return [name for names in COMMANDS.values() for name in names]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command, imported now; None if there is no such command."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command: click.Command = import_module(f"optrack.cli.{cmd_name}_command").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands with their one-line help, under headings, without importing them."""
+        for heading, names in COMMANDS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, SUMMARIES[name]) for name in names])
+
+
+SUMMARIES: dict[str, str] = {
+    "next": "run the next pending item of the plan",
+    "run": "run these items, whatever their rank",
+    "attach": "follow a run that is going on",
+    "stop": "stop a run, with its teardown",
+    "watch": "print transitions and the ends of runs as they happen",
+    "status": "what stands where, and why",
+    "show": "an item or a run, whole",
+    "runs": "the runs so far",
+    "log": "the log of a run",
+    "compare": "two items or runs: differences, statistics, verdict",
+    "diff": "what differs between the snapshots of two runs",
+    "failures": "failures so far, by fingerprint",
+    "mark": "set an item's status by hand",
+    "note": "attach a remark to an item",
+    "accept": "record that a difference doesn't matter",
+    "adopt": "make an item's configuration the new baseline",
+    "ablate": "take a confounded treatment apart",
+    "audit": "judge everything again from the stored evidence",
+    "plan": "check a plan, show what was understood, write a new one",
+    "use": "choose the plan to work on",
+    "todo": "the plan as a todo list, both ways",
+    "add": "add an item beside the plan's text, or to it",
+    "export": "the progress log",
+    "report": "one item or run, as a document",
+    "replay": "a script that re-creates a run",
+    "parse": "what would be recorded of a benchmark's output",
+    "import": "record a result that was measured elsewhere",
+    "context": "one page for an agent: the plan, what stands where, what it may do",
+    "schema": "the JSON Schema of a command's answer",
+    "mcp": "a Model Context Protocol server for agents, on standard input and output",
+    "demo": "a whole campaign on this machine, without a GPU",
+    "doctor": "whether this host and project are fit to measure",
+    "tui": "the screens, as without a command",
+    "serve": "the screens in a browser",
+}
+
+
+@click.command(
+    cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.version_option(__version__, prog_name="optrack")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Run a ranked optimisation plan and say what the evidence shows.
+
+    Without a command: the screens on a terminal, else `optrack status`.
+    """
+    if ctx.invoked_subcommand is None:
+        name = "tui" if sys.stdout.isatty() and sys.stdin.isatty() else "status"
+        ctx.invoke(import_module(f"optrack.cli.{name}_command").command)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; every expected error is printed here, once."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    as_json = "--json" in arguments
+    try:
+        result = cli.main(args=arguments, prog_name="optrack", standalone_mode=False)
+    except OptrackError as error:
+        return output.report(error, as_json=as_json)
+    except click.exceptions.Abort:
+        return 130
+    except click.ClickException as error:
+        where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else None
+        hint = f"see `{where} --help`" if where else None
+        return output.report(UsageError(error.format_message(), hint=hint), as_json=as_json)
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    return result if isinstance(result, int) else 0

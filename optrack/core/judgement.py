@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
+
+from pydantic import Field
 
 from optrack.core.frozen import Frozen
 
@@ -38,11 +41,23 @@ class Attribution(Frozen):
     factors: tuple[str, ...] = ()
 
 
+class Guard(Frozen):
+    """How a guard stands: kept, broken, unclear (the evidence can't tell) or missing (no number)."""
+
+    name: str
+    state: Literal["kept", "broken", "unclear", "missing"]
+    text: str
+
+
 class Judgement(Frozen):
     """The verdict on a candidate and everything it rests on.
 
     `baseline` and `candidate` are run ids. `verdict` is None where none may be given (an unfair comparison,
     a treatment that wasn't applied); `reasons` then says why, in sentences, as it does for every verdict.
+    `method` is how the sides were compared (pair by pair, in block order, or with a spread known from
+    history), `launches` how many a side that used, and `launches_needed` how many would probably decide
+    where the verdict is `inconclusive`. `derived` has the recipe's derived metrics, None where one can't be
+    computed.
     """
 
     verdict: Verdict | None
@@ -55,3 +70,7 @@ class Judgement(Frozen):
     attribution: Attribution = Attribution(status="single")
     reasons: tuple[str, ...] = ()
     launches_needed: int | None = None
+    launches: int = 0
+    method: Literal["paired", "block", "history"] | None = None
+    guards: tuple[Guard, ...] = ()
+    derived: Mapping[str, float | None] = Field(default_factory=dict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Literal
 
 from optrack.core.frozen import Frozen
@@ -58,23 +59,51 @@ class Series(Frozen):
 
 _HIGHER = (
     "throughput",
+    "tput",
     "tok_s",
+    "tok_per_s",
+    "per_s",
     "tps",
     "bandwidth",
     "busbw",
     "algbw",
-    "accept_length",
     "accept_len",
+    "acc_length",
+    "acceptance_length",
+    "accept_rate",
+    "acceptance_rate",
     "goodput",
     "flops",
+    "speedup",
 )
-_LOWER_SUFFIXES = ("_ms", "_s", "_us", "_ns", "_seconds", "latency")
-_UNITS = {"_ms": "ms", "_us": "us", "_ns": "ns", "_s": "s", "_gb": "GB", "_mb": "MB", "_w": "W", "_pct": "%"}
+_LOWER = ("latency", "ttft", "tpot", "_itl", "e2el", "time_us", "time_to_", "inter_token", "_time")
+_LOWER_SUFFIXES = ("_ms", "_s", "_us", "_ns", "_seconds", "_gb", "_mb")
+_UNITS = {
+    "_tok_s": "tok/s",
+    "_tok_per_s": "tok/s",
+    "_tokens_per_s": "tok/s",
+    "_tokens_per_second": "tok/s",
+    "requests_per_second": "req/s",
+    "token_throughput": "tok/s",
+    "_per_s": "/s",
+    "_ms": "ms",
+    "_us": "us",
+    "_ns": "ns",
+    "_s": "s",
+    "_gb": "GB",
+    "_mb": "MB",
+    "_w": "W",
+    "_pct": "%",
+    "_tflops": "TFLOP/s",
+}
 _NAMED_UNITS = {
     "output_throughput": "tok/s",
     "input_throughput": "tok/s",
     "total_throughput": "tok/s",
+    "overall_throughput": "tok/s",
+    "last_gen_throughput": "tok/s",
     "request_throughput": "req/s",
+    "request_goodput": "req/s",
     "accept_length": "tokens",
     "completed": "requests",
     "failed": "requests",
@@ -86,9 +115,10 @@ _NO_DIRECTION = (
     "failed",
     "concurrency",
     "max_concurrency",
-    "total_output_tokens",
-    "total_input_tokens",
+    "max_concurrent_requests",
 )
+_SPREADS = re.compile(r"(?:^|_)(?:std|stddev)(?:_|$)")
+_COUNTS = re.compile(r"^total_.*tokens(?:_retokenized)?$|_rounds$|_lines$")
 
 
 def metric_named(name: str, *, unit: str | None = None, better: Better | None = None) -> Metric:
@@ -105,11 +135,11 @@ def _unit(name: str) -> str:
 
 
 def _direction(name: str) -> Better | None:
-    if name in _NO_DIRECTION:
+    if name in _NO_DIRECTION or _SPREADS.search(name) or _COUNTS.search(name):
         return None
     if any(word in name for word in _HIGHER):
         return "higher"
-    if name.endswith(_LOWER_SUFFIXES):
+    if any(word in name for word in _LOWER) or name.endswith(_LOWER_SUFFIXES):
         return "lower"
     return None
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
@@ -35,13 +37,15 @@ class PrimaryMetric(Frozen):
 class RecipeLayer(Frozen):
     """What one recipe block changes: plain data, still to be laid over its parents' layers.
 
-    `text` is the block as written; `lines` maps a dotted key (`server.tp`) to its line in the plan.
+    `text` is the block as written; `lines` maps a dotted key (`server.tp`) to its line in the plan. A layer
+    over the `baseline` is laid over the baseline's recipe, whatever item it stands in.
     """
 
     data: Mapping[str, Any]
     text: str
     line: int
     lines: Mapping[str, int] = Field(default_factory=dict)
+    over: Literal["parent", "baseline"] = "parent"
 
 
 class Item(Frozen):
@@ -95,13 +99,26 @@ class Plan(Frozen):
     items: tuple[Item, ...] = ()
     problems: tuple[Problem, ...] = ()
 
+    @cached_property
+    def by_id(self) -> Mapping[str, Item]:
+        """The items by id, and by lower-case id where that is unique and no other item's id."""
+        found: dict[str, Item] = {}
+        folded = Counter(item.id.casefold() for item in self.items)
+        for item in self.items:
+            if folded[item.id.casefold()] == 1:
+                found.setdefault(item.id.casefold(), item)
+        return found | {item.id: item for item in reversed(self.items)}
+
     def item(self, item_id: str) -> Item | None:
         """Return the item with this id (upper and lower case alike if no id matches exactly), or None."""
-        exact = next((item for item in self.items if item.id == item_id), None)
-        if exact is not None:
-            return exact
-        folded = [item for item in self.items if item.id.casefold() == item_id.casefold()]
-        return folded[0] if len(folded) == 1 else None
+        exact = self.by_id.get(item_id)
+        return exact if exact is not None else self.by_id.get(item_id.casefold())
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy, with its own index of items."""
+        copy = super().model_copy(update=update, deep=deep)
+        copy.__dict__.pop("by_id", None)
+        return copy
 
     def children(self, item_id: str) -> tuple[Item, ...]:
         """Return the items directly under this one, in plan order."""

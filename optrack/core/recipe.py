@@ -9,7 +9,7 @@ from pydantic import Field
 
 from optrack.core.frozen import Frozen
 from optrack.core.metrics import Better
-from optrack.core.plan import Item, Plan
+from optrack.core.plan import Item, Plan, RecipeLayer
 
 Scalar = bool | int | float | str | None
 
@@ -100,8 +100,11 @@ class Recipe(Frozen):
     log_limit_bytes: int = 20 * 2**30
 
 
-_HOW_MEASURED = frozenset(
-    {"launches", "repetitions", "order", "stop", "timeout", "watch", "expect", "factor", "combine", "derived"}
+HOW_MEASURED = frozenset(
+    {
+        *("launches", "repetitions", "order", "stop", "timeout", "watch", "expect", "factor", "combine"),
+        *("derived", "metrics", "check", "ready", "log_limit", "port"),
+    }
 )
 """Keys that say how much is measured or checked, not what runs: they are no factors."""
 
@@ -127,15 +130,17 @@ def _overlay(base: Mapping[str, Any], layer: Mapping[str, Any], *, keep_none: bo
     return merged
 
 
-def layers_of(plan: Plan, item: Item | None) -> list[Mapping[str, Any]]:
+def layers_of(plan: Plan, item: Item | None) -> list[RecipeLayer]:
     """Return the recipe layers that apply to `item`, outermost first; the plan's own layer alone for None."""
-    chain: list[Mapping[str, Any]] = []
+    chain: list[RecipeLayer] = []
     while item is not None:
         if item.recipe is not None:
-            chain.append(item.recipe.data)
+            chain.append(item.recipe)
+            if item.recipe.over == "baseline":
+                return [*layers_of(plan, plan.item(plan.baseline)), item.recipe]
         item = plan.item(item.parent) if item.parent else None
     if plan.recipe is not None:
-        chain.append(plan.recipe.data)
+        chain.append(plan.recipe)
     return chain[::-1]
 
 
@@ -143,27 +148,42 @@ def merged_layers(plan: Plan, item: Item | None) -> dict[str, Any]:
     """Return the item's recipe as plain data: all its layers laid over one another."""
     merged: dict[str, Any] = {}
     for layer in layers_of(plan, item):
-        merged = overlay(merged, layer)
+        merged = overlay(merged, layer.data)
     return merged
 
 
-def leaves(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+def leaves(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the leaves of plain recipe data by dotted key, `{"env.NCCL_ALGO": "Tree"}`."""
-    found: dict[str, Any] = {}
+    return {".".join(path): value for path, value in leaf_paths(data).items()}
+
+
+def leaf_paths(data: Mapping[str, Any], above: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
+    """Return the leaves of plain recipe data by their path of keys."""
+    found: dict[tuple[str, ...], Any] = {}
     for key, value in data.items():
-        name = f"{prefix}{key}"
         if isinstance(value, Mapping):
-            found |= leaves(value, f"{name}.")
+            found |= leaf_paths(value, (*above, key))
         else:
-            found[name] = value
+            found[(*above, key)] = value
     return found
 
 
 def treatment(candidate: Mapping[str, Any], baseline: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """Return the factors between two resolved recipes: leaf -> (baseline's value, candidate's)."""
-    ours, theirs = leaves(candidate), leaves(baseline)
-    return {
-        key: (theirs.get(key), ours.get(key))
-        for key in sorted(ours.keys() | theirs.keys())
-        if key.split(".", 1)[0] not in _HOW_MEASURED and ours.get(key) != theirs.get(key)
-    }
+    changed = changes(candidate, baseline)
+    ours, theirs = leaf_paths(candidate), leaf_paths(baseline)
+    return {".".join(path): (theirs.get(path), ours.get(path)) for path in changed}
+
+
+def changes(candidate: Mapping[str, Any], baseline: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Return the paths of keys at which two resolved recipes run something different, sorted.
+
+    A variable that is unset (null in `env`) differs from one that is merely not mentioned.
+    """
+    ours, theirs = leaf_paths(candidate), leaf_paths(baseline)
+    return sorted(
+        path
+        for path in ours.keys() | theirs.keys()
+        if path[0] not in HOW_MEASURED
+        and (ours.get(path) != theirs.get(path) or (path in ours) != (path in theirs))
+    )

@@ -46,6 +46,7 @@ class Run(Frozen):
     the run that was asked for, `baseline` for one measured beside it: `beside` then names the candidate's
     run. `block` is True if its launches weren't interleaved with those of the other side. Times are UTC;
     `stages` holds seconds per stage, summed over launches. `outcome` is None while it is running.
+    `plan_digest` names the plan's text as it was, `recipe_digest` (`canonical.recipe_digest`) the recipe.
     """
 
     id: str
@@ -61,6 +62,7 @@ class Run(Frozen):
     beside: str | None = None
     actor: str = ""
     plan_digest: str = ""
+    recipe_digest: str = ""
     recipe: Mapping[str, Any] = Field(default_factory=dict)
     runner: ProcessId | None = None
     stages: Mapping[str, float] = Field(default_factory=dict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 
 from optrack.core.frozen import Frozen
 from optrack.core.judgement import Judgement
@@ -12,7 +13,10 @@ from optrack.core.status import Status
 
 
 class Transition(Frozen):
-    """One recorded change of an item's status: when (UTC), from what to what, by whom, why, for which run."""
+    """One recorded change of an item's status: when (UTC), from what to what, by whom, why, for which run.
+
+    `before` is None where the item came into the plan with a status of its own (a checked box).
+    """
 
     seq: int
     plan: str
@@ -50,3 +54,65 @@ class ItemState(Frozen):
     last_outcome: Outcome | None = None
     judgement: Judgement | None = None
     notes: tuple[Note, ...] = ()
+
+
+class PlanState(Frozen):
+    """A plan that the database knows: where its file was, the digest of its text, when it was last synced."""
+
+    name: str
+    path: str
+    title: str
+    digest: str
+    synced_at: datetime
+    items: int
+    archived: int = 0
+
+
+Against = Literal["baseline", "original"]
+
+
+class Judged(Frozen):
+    """A recorded judgement; `against` tells the baseline of its time from the plan's original one."""
+
+    seq: int
+    plan: str
+    item: str
+    at: datetime
+    against: Against
+    judgement: Judgement
+
+
+class Acceptance(Frozen):
+    """Somebody's word that a difference in `field` doesn't matter: to an item's comparisons or the plan's."""
+
+    seq: int
+    plan: str
+    field: str
+    item: str | None
+    at: datetime
+    who: str
+    why: str
+
+
+class Adoption(Frozen):
+    """An item whose configuration was made the base of what follows; `run` is the evidence for it."""
+
+    seq: int
+    plan: str
+    item: str
+    run: str | None
+    at: datetime
+    who: str
+    why: str
+
+
+class KnownFailure(Frozen):
+    """One failure by its fingerprint, with every run that met it, oldest first."""
+
+    fingerprint: str
+    kind: str
+    message: str
+    items: tuple[str, ...]
+    runs: tuple[str, ...]
+    first_at: datetime
+    last_at: datetime

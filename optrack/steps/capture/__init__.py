@@ -1,1 +1,11 @@
+"""Capture: what really runs, as git, the processes of the server, its interpreter and the hardware show it.
 
+A part that can't be captured is left out with its reason, and never stops a run.
+"""
+
+from __future__ import annotations
+
+from optrack.steps.capture.sampler import Sampler
+from optrack.steps.capture.snapshot import capture_after, capture_before, capture_running, merge
+
+__all__ = ["Sampler", "capture_after", "capture_before", "capture_running", "merge"]

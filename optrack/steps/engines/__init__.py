@@ -1,1 +1,37 @@
 """The engines by name: how each kind of server is launched, benchmarked and asked."""
+
+from __future__ import annotations
+
+import difflib
+from functools import cache
+
+from optrack.errors import PlanError
+from optrack.steps.engines.command import CommandEngine
+from optrack.steps.engines.protocol import Engine
+from optrack.steps.engines.sglang import SglangEngine
+from optrack.steps.engines.vllm import VllmEngine
+
+GROUP = "optrack.engines"
+
+
+@cache
+def engines() -> dict[str, Engine]:
+    """Return the engines by name: optrack's own, and those that other packages offer as `optrack.engines`.
+
+    An entry point names a class or function that is called without arguments and returns an engine.
+    """
+    from importlib.metadata import entry_points
+
+    own: list[Engine] = [CommandEngine(), SglangEngine(), VllmEngine()]
+    added: list[Engine] = [entry.load()() for entry in entry_points(group=GROUP)]
+    return {engine.name: engine for engine in (*own, *added)}
+
+
+def engine_named(name: str) -> Engine:
+    """Return the engine called `name`; raises PlanError with the nearest name if there is none."""
+    known = engines()
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = f"did you mean '{near[0]}'?" if near else f"known engines: {', '.join(known)}"
+    raise PlanError(f"unknown engine '{name}'", hint=hint)

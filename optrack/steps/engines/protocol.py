@@ -32,11 +32,13 @@ class BenchCommand(Frozen):
     """A benchmark to run: shell text for bash, who reads its output, and the file it writes, if any.
 
     Without `output` the parser reads what the command prints; with it, what this pass appended to that file.
+    `requests` is how many requests must be completed, where the recipe says it.
     """
 
     shell: str
     parser: str
     output: Path | None = None
+    requests: int | None = None
     env: Mapping[str, str] = {}
 
 
@@ -60,5 +62,11 @@ class Engine(Protocol):
     def report(self, recipe: Recipe, place: Place) -> Mapping[str, Any] | None:
         """Return what the running server says of its own configuration, or None if it says nothing."""
 
-    def settle(self, recipe: Recipe, place: Place) -> None:
-        """Bring the running server to the same state before each benchmark pass (flush its caches)."""
+    def settle(self, recipe: Recipe, place: Place) -> str | None:
+        """Bring the running server to the same state before each benchmark pass (flush its caches).
+
+        Returns why that couldn't be done, in a sentence for the record, or None.
+        """
+
+    def problems(self, recipe: Recipe) -> tuple[str, ...]:
+        """Return what is probably not meant in the recipe's server arguments and variables, in sentences."""

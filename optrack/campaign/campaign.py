@@ -1,0 +1,325 @@
+"""The campaign of a project for whoever asks (command line, screens, agents): choose, start, follow, stop, mark.
+
+Reading goes through the thin `Reader`; the `Store`, which takes most of a second to import, is opened by
+the first thing that writes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import time
+from collections.abc import Collection, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from optrack.campaign.plan_files import find_plan, read_plan
+from optrack.campaign.spawn import is_running, request_stop, spawn_runner
+from optrack.core.choose import Choice, choose, improved_ids
+from optrack.core.events import Entry, RunEnded
+from optrack.core.judgement import Judgement
+from optrack.core.plan import Item, Plan
+from optrack.core.resolve import Resolved, resolve
+from optrack.core.run import Run
+from optrack.core.standing import rollup
+from optrack.core.state import ItemState, Note, Transition
+from optrack.core.status import Status
+from optrack.core.sync import stamp_of
+from optrack.errors import NothingToRunError, PlanError, UsageError
+from optrack.settings import Settings
+from optrack.steps.record.reader import Reader
+from optrack.steps.record.schema import database_path, standing
+
+if TYPE_CHECKING:
+    from optrack.core.export import Log
+    from optrack.running.session import Session
+    from optrack.steps.record.store import Store
+
+_POLL_S = 0.1
+_SILENT_POLLS = 20
+
+
+class Campaign:
+    """One plan of a project, and what is recorded of it."""
+
+    def __init__(self, settings: Settings, plan_file: Path | None = None) -> None:
+        self.settings = settings
+        self._plan_file = plan_file
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan of the file with the items that were added beside its text."""
+        self.sync()
+        written = {item.id for item in self.written.items}
+        states = self.reader.items(self.written.name)
+        added = [state.item for state in states if not state.archived and state.item.id not in written]
+        return (
+            self.written.model_copy(update={"items": (*self.written.items, *added)})
+            if added
+            else self.written
+        )
+
+    @cached_property
+    def written(self) -> Plan:
+        """The plan as it stands in its file; PlanError lists everything that is wrong with it."""
+        plan = read_plan(find_plan(self.settings, self._plan_file))
+        errors = tuple(p.located(plan.path) for p in plan.problems if p.severity == "error")
+        if errors:
+            count = "an error" if len(errors) == 1 else f"{len(errors)} errors"
+            raise PlanError(f"the plan has {count}", where=plan.path, problems=errors)
+        return plan
+
+    @cached_property
+    def store(self) -> Store:
+        """The write side of the database, which is created and migrated if need be."""
+        from optrack.steps.record.store import Store
+
+        return Store.open(self.settings.database, runs_dir=self.settings.runs)
+
+    @cached_property
+    def reader(self) -> Reader:
+        """The read side of the database."""
+        if standing(database_path(self.settings.database)) in ("missing", "empty", "older"):
+            return self.store.reader
+        return Reader.open(self.settings.database)
+
+    # -- what stands where -----------------------------------------------------------------------------
+
+    def sync(self) -> None:
+        """Take the plan's present text over into the database, unless it is there already."""
+        written, improved = self.written, self.improved()
+        digests: dict[str, str] = {}
+        for item in written.items:
+            with contextlib.suppress(PlanError):
+                digests[item.id] = resolve(written, item, improved).digest
+        if self.reader.stamp(written.name) != stamp_of(written, digests):
+            self.store.sync(written, who=self.settings.actor, at=now(), digests=digests)
+
+    def states(self) -> tuple[ItemState, ...]:
+        """Return where every item stands, after the plan's edits were taken over."""
+        self.sync()
+        return self.reader.items(self.plan.name)
+
+    def state(self, item_id: str) -> ItemState:
+        """Return where one item stands, archived ones included; raises UsageError with the nearest id."""
+        states = self.states()
+        planned = self.plan.item(item_id)
+        wanted = planned.id if planned else item_id
+        found = next((state for state in states if state.item.id == wanted), None)
+        if found is None:
+            raise UsageError(
+                f"no item {item_id!r} in the plan {self.plan.name!r}",
+                hint=nearest(item_id, [state.item.id for state in states], "items"),
+            )
+        return found
+
+    def item(self, item_id: str) -> Item:
+        """Return the plan's item with this id; raises UsageError with the nearest id."""
+        found = self.plan.item(item_id)
+        if found is None:
+            raise UsageError(
+                f"no item {item_id!r} in the plan {self.plan.name!r}",
+                hint=nearest(item_id, [item.id for item in self.plan.items], "items"),
+            )
+        return found
+
+    def improved(self) -> frozenset[str]:
+        """Return the ids of the items whose verdict in force is an improvement."""
+        return frozenset(improved_ids(self.reader.items(self.written.name)))
+
+    def resolved(self, item: Item) -> Resolved:
+        """Return the item's resolved recipe; raises PlanError where it can't be resolved."""
+        return resolve(self.plan, item, self.improved(), adopted=self.adopted())
+
+    def adopted(self) -> tuple[Item, ...]:
+        """Return the items whose treatments were made part of the base, in the order of their adoption."""
+        found = (self.plan.item(adoption.item) for adoption in self.reader.adoptions(self.plan.name))
+        return tuple(item for item in found if item is not None)
+
+    def resolved_or_none(self, item: Item) -> Resolved | None:
+        """Return the item's resolved recipe, or None where it has none or it can't be resolved yet."""
+        try:
+            return self.resolved(item)
+        except PlanError:
+            return None
+
+    def choice(self, *, by: str = "rank", without: Collection[str] = ()) -> Choice:
+        """Return the item to run next, leaving out those in `without`, and why each earlier one isn't it."""
+        return choose(self.plan, self.states(), by="value" if by == "value" else "rank", without=without)
+
+    # -- runs --------------------------------------------------------------------------------------------
+
+    def session(self, item_id: str, *, sequential: bool = False) -> Session:
+        """Return the session that running this item means: beside the baseline, unless it is the baseline.
+
+        `sequential` is what the recipe's silence on `stop` means.
+        """
+        from optrack.running.session import prepare
+
+        self.sync()
+        item = self.item(item_id)
+        resolved = self.resolved(item)
+        base = self.plan.item(self.plan.baseline)
+        alone = base is None or base.id == item.id or resolved.recipe.order == "block"
+        beside = None if alone or base is None else (base, self.resolved(base))
+        stop = resolved.data.get("stop", "sequential" if sequential else "fixed")
+        return prepare(
+            self.settings, self.plan, (item, resolved), beside, now(), sequential=stop == "sequential"
+        )
+
+    def start_next(
+        self,
+        *,
+        by: str = "rank",
+        wait: bool = False,
+        without: Collection[str] = (),
+        sequential: bool = False,
+    ) -> str:
+        """Start the runner on the next item and return the run's id.
+
+        An item that somebody else takes in the same moment is passed over. Raises NothingToRunError with
+        the reasons when nothing is left, HostUnfitError when the host can't be measured on.
+        """
+        taken = set(without)
+        while True:
+            choice = self.choice(by=by, without=taken)
+            if choice.item is None:
+                raise NothingToRunError(choice.summary, hint="`optrack next --explain` says more")
+            run = self._spawn(choice.item, wait=wait, again=False, sequential=sequential)
+            if run is not None:
+                return run
+            taken.add(choice.item)
+
+    def start(self, item_id: str, *, wait: bool = False) -> str:
+        """Start the runner on this item, whatever its rank, and return the run's id."""
+        item = self.item(item_id)
+        self.resolved(item)
+        self.sync()
+        run = self._spawn(item.id, wait=wait, again=True, sequential=False)
+        if run is None:
+            raise UsageError(
+                f"item {item.id} is being run already", hint="`optrack attach` follows the run that has it"
+            )
+        return run
+
+    def _spawn(self, item_id: str, *, wait: bool, again: bool, sequential: bool) -> str | None:
+        plan = Path(self.plan.path)
+        return spawn_runner(self.settings, plan, item_id, wait=wait, again=again, sequential=sequential)
+
+    def follow(self, run_id: str, after: int = 0) -> Iterator[Entry | None]:
+        """Yield the run's journal from `after` until it has ended; None whenever nothing new has come.
+
+        A runner that dies without a word is found here: its run is closed and the rest of the journal told.
+        """
+        silent = 0
+        while True:
+            entries = self.reader.entries(run_id, after)
+            for entry in entries:
+                after, silent = entry.seq, 0
+                yield entry
+                if isinstance(entry.event, RunEnded):
+                    return
+            if not entries:
+                silent += 1
+                yield None
+                if silent % _SILENT_POLLS == 0 and not is_running(self.reader.run(run_id)):
+                    self.recover()
+                time.sleep(_POLL_S)
+
+    def stop(self, run_id: str, *, force: bool = False) -> None:
+        """Ask the runner of this run to stop; raises UsageError if the run isn't going on."""
+        run = self.reader.run(run_id)
+        if run.outcome is not None:
+            raise UsageError(f"run {run.id} has ended already: {run.outcome}")
+        owner = self.reader.run(run.beside) if run.beside else run
+        if not request_stop(owner, force=force):
+            self.recover()
+
+    def recover(self) -> tuple[str, ...]:
+        """Close the runs whose runner has died, end what it left behind, and say so, one line each."""
+        if not self.reader.open_runs():
+            return ()
+        from optrack.campaign.recovery import recover
+
+        return recover(self.store, self.settings.runs, self.settings.host)
+
+    def judgement_of(self, run: Run) -> Judgement | None:
+        """Return the recorded judgement of this very run, or None."""
+        found = [j.judgement for j in self.reader.judgements(run.plan, run.item)]
+        return next((j for j in reversed(found) if j.candidate == run.id), None)
+
+    def log(self) -> Log:
+        """Return all that the progress log is made of, with every secret masked."""
+        from optrack.core.export import Log, masked_log
+        from optrack.running.session import project_salt
+
+        states, plan, reader = self.states(), self.plan, self.reader
+        resolved = {state.item.id: self.resolved_or_none(state.item) for state in states}
+        log = Log(
+            plan=plan,
+            states=states,
+            runs=tuple(reader.run(run.id) for run in reversed(reader.runs(plan.name))),
+            transitions=reader.transitions(plan.name),
+            recipes={item: found.data for item, found in resolved.items() if found},
+            factors={item: found.factors for item, found in resolved.items() if found},
+            judgements=reader.judgements(plan.name),
+            acceptances=reader.acceptances(plan.name),
+            adoptions=reader.adoptions(plan.name),
+            choice=choose(plan, states),
+        )
+        return masked_log(log, project_salt(self.settings.state))
+
+    # -- decisions -----------------------------------------------------------------------------------------
+
+    def mark(self, item_id: str, after: Status, *, why: str) -> Transition:
+        """Move an item to another status by hand, which is recorded as such."""
+        item = self.state(item_id).item.id
+        return self.store.transition(self.plan.name, item, after, who=self.settings.actor, why=why, at=now())
+
+    def note(self, item_id: str, text: str) -> tuple[str, Note]:
+        """Attach a remark to an item; return the item's id and the remark."""
+        if not text.strip():
+            raise UsageError("the note is empty", hint="say something in it")
+        item = self.state(item_id).item.id
+        return item, self.store.note(self.plan.name, item, text.strip(), who=self.settings.actor, at=now())
+
+    def add(self, items: Sequence[Item]) -> None:
+        """Add items beside the plan's text, to the database alone."""
+        for item in items:
+            self.store.add_item(self.written.name, item, who=self.settings.actor, at=now())
+        self.__dict__.pop("plan", None)
+
+    def roll_up(self) -> None:
+        """Complete the items whose experiments are all done."""
+        for item in rollup(self.plan, self.states()):
+            why = "every experiment under it is done"
+            self.store.transition(self.plan.name, item, "completed", who="optrack", why=why, at=now())
+
+
+def now() -> datetime:
+    """Return the time, in UTC."""
+    return datetime.now(UTC)
+
+
+def nearest(word: str, known: Sequence[str], what: str) -> str:
+    """Return a hint that names what `word` was probably meant to be, or what there is."""
+    near = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
+    return f"{what}: {shown}" if known else f"there are no {what} yet"
+
+
+def find_run(campaign: Campaign, what: str) -> Run:
+    """Return the whole run that an item or a run's id means; raises UsageError if it has none."""
+    item = campaign.plan.item(what)
+    if item is None:
+        return campaign.reader.run(what)
+    runs = campaign.reader.runs(campaign.plan.name, item.id)
+    if not runs:
+        raise UsageError(f"item {item.id} has no run yet", hint=f"`optrack run {item.id}` makes one")
+    own = [run for run in runs if run.beside is None]
+    succeeded = [run for run in own if run.outcome == "succeeded"]
+    return campaign.reader.run((succeeded or own or list(runs))[0].id)

@@ -1,0 +1,65 @@
+"""An examination of project and host: what stands in the way of a measurement."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+from optrack.core.frozen import Frozen
+from optrack.errors import OptrackError
+from optrack.steps.hostlock import lock_host
+from optrack.steps.preflight import check_host
+
+if TYPE_CHECKING:
+    from optrack.campaign import Campaign
+
+PROGRAMS = ("bash", "git")
+
+
+class Finding(Frozen):
+    """What one check found."""
+
+    name: str
+    ok: bool
+    text: str
+
+
+def examine(campaign: Campaign) -> tuple[Finding, ...]:
+    """Return what was found of plan, database, programs and host; nothing is changed but the database made."""
+    return (*_project(campaign), *_programs(), *_host(campaign))
+
+
+def _project(campaign: Campaign) -> tuple[Finding, ...]:
+    found = [Finding(name="project", ok=True, text=str(campaign.settings.project))]
+    try:
+        plan = campaign.written
+        warnings = [problem for problem in plan.problems if problem.severity == "warning"]
+        text = f"{plan.path}: {len(plan.items)} items, {len(warnings)} warnings"
+        found.append(Finding(name="plan", ok=True, text=text))
+        campaign.sync()
+        found.append(Finding(name="database", ok=True, text=campaign.settings.database))
+    except OptrackError as error:
+        where = f"{error.where}: " if error.where else ""
+        found.append(Finding(name=error.code, ok=False, text=f"{where}{error.message}"))
+    return tuple(found)
+
+
+def _programs() -> tuple[Finding, ...]:
+    found = []
+    for name in PROGRAMS:
+        path = shutil.which(name)
+        found.append(Finding(name=name, ok=path is not None, text=path or f"there is no {name} in PATH"))
+    return tuple(found)
+
+
+def _host(campaign: Campaign) -> tuple[Finding, ...]:
+    settings = campaign.settings
+    try:
+        lock_host("doctor", project=settings.project, folder=settings.locks).release()
+    except OptrackError as error:
+        return (Finding(name="host", ok=False, text=error.message),)
+    share = settings.cpu_share if settings.cpu_share < 1 else None
+    problems = check_host(folders=[settings.project], cpu_share=share)
+    if not problems:
+        return (Finding(name="host", ok=True, text="idle, with room on the disk"),)
+    return tuple(Finding(name="host", ok=False, text=problem.message) for problem in problems)

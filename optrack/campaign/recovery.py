@@ -1,0 +1,45 @@
+"""What a dead runner left: its run is closed as interrupted, its processes ended, its item put back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from optrack.core.failure import plain_failure
+from optrack.core.run import Run
+from optrack.steps.process import end_leftovers, is_alive
+
+if TYPE_CHECKING:
+    from optrack.steps.record.store import Store
+
+_GRACE_S = 5.0
+
+
+def recover(store: Store, runs: Path, host: str) -> tuple[str, ...]:
+    """Close every run of this host whose runner is dead; return what was done, one line each."""
+    return tuple(
+        _close(store, runs, run)
+        for run in store.open_runs()
+        if run.host == host and (run.runner is None or not is_alive(run.runner))
+    )
+
+
+def _close(store: Store, runs: Path, run: Run) -> str:
+    store.import_side(runs / run.id)
+    recorded = [process for process, _ in store.processes(run.id)]
+    ended, left = end_leftovers(run.id, recorded, _GRACE_S)
+    said = f"{len(ended)} processes it left were ended" if ended else "it left no process behind"
+    if left:
+        said += f"; still alive: {', '.join(str(process.pid) for process in left)}"
+    failure = plain_failure("runner_died", f"the runner died; {said}")
+    store.finish(
+        run.id,
+        outcome="interrupted",
+        stage=run.stage,
+        failure=failure,
+        at=datetime.now(UTC),
+        item_after=None if run.beside else "pending",
+        why="the runner died",
+    )
+    return f"run {run.id} of {run.item} had died: closed as interrupted; {said}"

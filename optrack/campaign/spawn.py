@@ -1,0 +1,102 @@
+"""The runner process from outside: started in its own session, known by its identity, asked to stop."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from optrack import errors
+from optrack.core.run import Run
+from optrack.errors import OptrackError
+from optrack.settings import Settings
+from optrack.steps.process import is_alive
+
+
+def spawn_runner(
+    settings: Settings, plan: Path, item: str, *, wait: bool, again: bool, sequential: bool
+) -> str | None:
+    """Start a runner on an item and return its run's id once it has claimed the item; None if another has it.
+
+    The runner gets a session of its own, so closing the terminal doesn't reach it. What it can't do before
+    its claim (an unfit host, a broken plan) it tells through a pipe and is raised here as that error.
+    """
+    reading, writing = os.pipe()
+    arguments = ["--project", str(settings.project), "--plan", str(plan.resolve()), "--item", item]
+    arguments += ["--tell", str(writing), *(["--wait"] if wait else []), *(["--again"] if again else [])]
+    arguments += ["--sequential"] if sequential else []
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "optrack.runner", *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=(writing,),
+        start_new_session=True,
+        cwd=settings.project,
+    )
+    os.close(writing)
+    with os.fdopen(reading, encoding="utf-8", errors="replace") as pipe:
+        told = pipe.read()
+    if not told.strip():
+        code = process.wait()
+        raise OptrackError(
+            f"the runner ended before it took the item up (exit {code})",
+            hint=f"try `{sys.executable} -P -m optrack.runner {' '.join(arguments)}`",
+        )
+    answer: dict[str, Any] = json.loads(told)
+    if "error" in answer:
+        process.wait()
+        raise _error(answer["error"])
+    run: str | None = answer["run"]
+    return run
+
+
+def spawn_campaign(settings: Settings, plan: str, *, by: str, wait: bool) -> Path:
+    """Start `optrack next --all` in a session of its own and return the file that it narrates into."""
+    settings.state.mkdir(parents=True, exist_ok=True)
+    log = settings.state / "campaign.log"
+    arguments = [
+        "next",
+        "--all",
+        "--plan",
+        str(Path(plan).resolve()),
+        "--by",
+        by,
+        *(["--wait"] if wait else []),
+    ]
+    with log.open("ab") as narration:
+        subprocess.Popen(
+            [sys.executable, "-P", "-m", "optrack", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=narration,
+            stderr=narration,
+            start_new_session=True,
+            cwd=settings.project,
+        )
+    return log
+
+
+def _error(told: dict[str, Any]) -> OptrackError:
+    found = getattr(errors, told["type"], OptrackError)
+    error: OptrackError = found(told["message"], hint=told["hint"], where=told["where"])
+    return error
+
+
+def is_running(run: Run) -> bool:
+    """Whether the run's runner is alive on this host."""
+    return run.outcome is None and run.runner is not None and is_alive(run.runner)
+
+
+def request_stop(run: Run, *, force: bool) -> bool:
+    """Signal the run's runner to stop, with a shorter grace if `force`; False if it isn't running any more."""
+    if run.runner is None or not is_alive(run.runner):
+        return False
+    try:
+        os.kill(run.runner.pid, signal.SIGINT if force else signal.SIGTERM)
+    except ProcessLookupError:
+        return False
+    return True

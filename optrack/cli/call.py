@@ -1,0 +1,46 @@
+"""What every command gets: the campaign it works on, and whether it is to answer in JSON."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+
+import click
+
+if TYPE_CHECKING:
+    from optrack.campaign import Campaign
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True)
+class Call:
+    """The options that all commands share."""
+
+    plan_file: Path | None
+    as_json: bool
+
+    @functools.cached_property
+    def campaign(self) -> Campaign:
+        """The campaign of the project that the current folder belongs to."""
+        from optrack.campaign import Campaign
+        from optrack.settings import load_settings
+
+        return Campaign(load_settings(Path.cwd()), self.plan_file)
+
+
+def standard(function: Callable[Concatenate[Call, P], int | None]) -> Callable[..., int | None]:
+    """Give a command `--plan` and `--json`, and its function a `Call` in their place."""
+
+    @click.option(
+        "--plan", "plan_file", type=click.Path(path_type=Path), metavar="FILE", help="the plan to use"
+    )
+    @click.option("--json", "as_json", is_flag=True, help="answer with one JSON document on stdout")
+    @functools.wraps(function)
+    def wrapped(*args: Any, plan_file: Path | None, as_json: bool, **kwargs: Any) -> int | None:
+        return function(Call(plan_file=plan_file, as_json=as_json), *args, **kwargs)
+
+    return wrapped

@@ -1,0 +1,37 @@
+"""`optrack compare`: two items or runs side by side."""
+
+from __future__ import annotations
+
+import click
+
+from optrack.cli import output
+from optrack.cli.call import Call, standard
+
+
+@click.command("compare")
+@click.argument("candidate", metavar="A")
+@click.argument("baseline", metavar="B")
+@standard
+def command(call: Call, candidate: str, baseline: str) -> None:
+    """Compare A with B, each an item (its latest run that succeeded) or a run, B taking the baseline's place."""
+    from optrack.campaign import find_run
+    from optrack.cli.views import judgement_lines
+    from optrack.core.documents import judgement_document
+    from optrack.core.summary import measured_text
+    from optrack.court import Court
+
+    campaign = call.campaign
+    ours, theirs = find_run(campaign, candidate), find_run(campaign, baseline)
+    judgement = Court(campaign.reader, campaign.plan).judge(ours, theirs)
+    if call.as_json:
+        output.data(judgement_document(judgement) or {})
+        return
+    metric = campaign.plan.metric.name
+    output.text(
+        [
+            f"candidate: {ours.item} {measured_text(ours, metric)}   [{ours.id}]",
+            f"baseline:  {theirs.item} {measured_text(theirs, metric)}   [{theirs.id}]",
+            "",
+            *judgement_lines(judgement),
+        ]
+    )

@@ -1,0 +1,45 @@
+"""`optrack diff`: what differs between the snapshots of two runs."""
+
+from __future__ import annotations
+
+import click
+
+from optrack.cli import output
+from optrack.cli.call import Call, standard
+
+
+@click.command("diff")
+@click.argument("candidate", metavar="A")
+@click.argument("baseline", metavar="B")
+@standard
+def command(call: Call, candidate: str, baseline: str) -> None:
+    """List every field in which what was captured of A differs from what was captured of B."""
+    from optrack.campaign import find_run
+    from optrack.cli.table import table
+    from optrack.cli.views import plain
+    from optrack.core.difference import comparison, differences
+    from optrack.core.documents import difference_document
+    from optrack.core.recipe import treatment
+    from optrack.core.snapshot import Snapshot
+
+    campaign = call.campaign
+    ours, theirs = find_run(campaign, candidate), find_run(campaign, baseline)
+    found = differences(
+        ours.snapshot or Snapshot(),
+        theirs.snapshot or Snapshot(),
+        declared=treatment(ours.recipe, theirs.recipe),
+    )
+    if call.as_json:
+        output.data(
+            {
+                "baseline": theirs.id,
+                "candidate": ours.id,
+                "comparison": comparison(found),
+                "differences": [difference_document(difference) for difference in found],
+            }
+        )
+    elif found:
+        rows = [(d.field, plain(d.baseline)[:60], plain(d.candidate)[:60], d.cls, d.severity) for d in found]
+        output.text(table(("FIELD", "B", "A", "CLASS", "SEVERITY"), rows))
+    else:
+        output.text("nothing differs")

@@ -1,0 +1,50 @@
+"""`optrack failures`: failures so far, by fingerprint."""
+
+from __future__ import annotations
+
+import click
+
+from optrack.cli import output
+from optrack.cli.call import Call, standard
+
+
+@click.command("failures")
+@click.argument("fingerprint", required=False)
+@click.option("--all-plans", is_flag=True, help="of every plan in this project, not only the chosen one")
+@standard
+def command(call: Call, fingerprint: str | None, all_plans: bool) -> None:
+    """List the failures that runs met, the latest first: the same failure, met again, is one entry.
+
+    With a FINGERPRINT (or its beginning), only that one.
+    """
+    from optrack.cli.table import table
+    from optrack.core.documents import failure_document, timestamp
+    from optrack.errors import UsageError
+
+    campaign = call.campaign
+    campaign.sync()
+    found = campaign.reader.failures(None if all_plans else campaign.plan.name)
+    if fingerprint is not None:
+        found = tuple(failure for failure in found if failure.fingerprint.startswith(fingerprint))
+        if not found:
+            raise UsageError(
+                f"no failure has the fingerprint {fingerprint!r}", hint="`optrack failures` lists them"
+            )
+    if call.as_json:
+        output.data({"failures": [failure_document(failure) for failure in found]})
+        return
+    if not found:
+        output.say("no run has failed")
+        return
+    rows = [
+        (
+            failure.fingerprint,
+            failure.kind,
+            str(len(failure.runs)),
+            ", ".join(failure.items),
+            (timestamp(failure.last_at) or "")[:19],
+            failure.message,
+        )
+        for failure in found
+    ]
+    output.text(table(("FINGERPRINT", "KIND", "RUNS", "ITEMS", "LAST", "MESSAGE"), rows, right=(2,)))

@@ -1,0 +1,63 @@
+"""`optrack log`: the log of a run."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from optrack.cli import output
+from optrack.cli.call import Call, standard
+from optrack.errors import UsageError
+
+if TYPE_CHECKING:
+    from optrack.campaign import Campaign
+
+_POLL_S = 0.2
+
+
+@click.command("log")
+@click.argument("run")
+@click.option("-f", "--follow", is_flag=True, help="go on printing while the run goes on")
+@click.option("--launch", type=int, default=None, help="which launch, from 1; by default the latest")
+@click.option("--which", default="server", help="server, bench, setup, warmup or runner")
+@standard
+def command(call: Call, run: str, follow: bool, launch: int | None, which: str) -> None:
+    """Print a log of a run as it was written: by default the server's, of the latest launch."""
+    campaign = call.campaign
+    found = campaign.reader.run(run)
+    path = _find(campaign.settings.runs / found.id, which, launch)
+    if call.as_json:
+        output.data({"run": found.id, "log": str(path), "text": path.read_bytes().decode(errors="replace")})
+        return
+    sys.stdout.flush()
+    with path.open("rb") as file:
+        while True:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+            if not follow or not _goes_on(campaign, found.id):
+                return
+            time.sleep(_POLL_S)
+
+
+def _find(folder: Path, which: str, launch: int | None) -> Path:
+    if which == "runner":
+        there = [folder / "runner.log"]
+    else:
+        name = f"launch-{launch - 1}" if launch is not None else "launch-*"
+        there = sorted(
+            folder.glob(f"{name}/{which}.log"), key=lambda path: int(path.parent.name.split("-")[1])
+        )
+    there = [path for path in there if path.is_file()]
+    if not there:
+        logs = sorted(str(path.relative_to(folder)) for path in folder.glob("**/*.log"))
+        raise UsageError(f"this run has no such {which} log", hint=f"it has: {', '.join(logs) or 'no logs'}")
+    return there[-1]
+
+
+def _goes_on(campaign: Campaign, run: str) -> bool:
+    return campaign.reader.run(run).outcome is None

@@ -1,0 +1,142 @@
+"""`optrack plan`: checks a plan, shows what was understood of it, writes a new one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from optrack.cli import output
+from optrack.errors import UsageError
+
+if TYPE_CHECKING:
+    from optrack.core.plan import Plan
+
+_JSON = click.option("--json", "as_json", is_flag=True, help="answer with one JSON document on stdout")
+_FILE = click.argument("file", required=False, type=click.Path(path_type=Path))
+
+
+@click.group("plan")
+def command() -> None:
+    """Check a plan, show what was understood of it, or write a new one."""
+
+
+@command.command("check")
+@_FILE
+@_JSON
+def check_command(file: Path | None, as_json: bool) -> int:
+    """Say what is wrong in a plan, and what is probably not meant, a line each; exit code 2 with errors."""
+    from optrack.core.check import check, has_errors
+    from optrack.core.documents import problem_document
+
+    plan = _plan(file)
+    problems = check(plan)
+    errors = sum(problem.severity == "error" for problem in problems)
+    if as_json:
+        found = [problem_document(problem) for problem in problems]
+        output.data(
+            {
+                "plan": plan.path,
+                "items": len(plan.items),
+                "errors": errors,
+                "warnings": len(problems) - errors,
+                "problems": found,
+            }
+        )
+    else:
+        output.text([problem.located(plan.path) for problem in problems]) if problems else None
+        output.say(f"{len(plan.items)} items, {errors} errors, {len(problems) - errors} warnings")
+    return 2 if has_errors(problems) else 0
+
+
+@command.command("show")
+@_FILE
+@_JSON
+def show_command(file: Path | None, as_json: bool) -> None:
+    """Show what was understood of a plan: its items with rank, expectations and resolved recipes."""
+    from optrack.core.documents import plan_document, problem_document
+    from optrack.core.resolve import resolve
+    from optrack.errors import PlanError
+
+    plan = _plan(file)
+    recipes: dict[str, dict[str, Any] | None] = {}
+    for item in plan.items:
+        try:
+            runs = item.recipe is not None or item.id == plan.baseline
+            recipes[item.id] = dict(resolve(plan, item).data) if runs else None
+        except PlanError:
+            recipes[item.id] = None
+    if as_json:
+        problems = [problem_document(problem) for problem in plan.problems]
+        output.data({"plan": plan_document(plan, recipes), "problems": problems})
+        return
+    _print_plan(plan)
+    for problem in plan.problems:
+        output.say(problem.located(plan.path))
+
+
+@command.command("new")
+@_FILE
+@click.option("--title", default=None, help="the plan's title; by default made from the file's name")
+@_JSON
+def new_command(file: Path | None, title: str | None, as_json: bool) -> None:
+    """Write a new, commented plan to FILE, or print it. A file that is there already is left alone."""
+    from optrack.core.scaffold import new_plan
+
+    name = file.stem.replace("-", " ").replace("_", " ").capitalize() if file else "Optimisation plan"
+    text = new_plan(title or name)
+    if file is None:
+        output.data({"text": text}) if as_json else output.text(text)
+        return
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("x", encoding="utf-8") as target:
+            target.write(text)
+    except FileExistsError as error:
+        raise UsageError(f"{file} is there already", hint="name a new file") from error
+    except OSError as error:
+        raise UsageError(f"{file} can't be written: {(error.strerror or str(error)).lower()}") from error
+    output.data({"output": str(file)}) if as_json else output.say(f"wrote {file}")
+
+
+@command.command("schema")
+@_JSON
+def schema_command(as_json: bool) -> None:
+    """Print the JSON Schema of a recipe block, for editors."""
+    from optrack.core.schema import recipe_schema
+
+    schema = recipe_schema()
+    output.data({"schema": schema}) if as_json else output.text(json.dumps(schema, indent=2))
+
+
+def _plan(file: Path | None) -> Plan:
+    from optrack.campaign.plan_files import find_plan, read_plan
+    from optrack.settings import load_settings
+
+    return read_plan(file or find_plan(load_settings(Path.cwd()), None))
+
+
+def _print_plan(plan: Plan) -> None:
+    from optrack.cli.table import table
+    from optrack.core.summary import quantity_text
+
+    direction = f", {plan.metric.better} is better" if plan.metric.better else ""
+    output.text([f"{plan.title}  ({plan.path})", f"metric: {plan.metric.name}{direction}", ""])
+    rows = [
+        (
+            ("  " if item.parent else "") + item.id,
+            item.title,
+            item.status.replace("_", " "),
+            quantity_text(item.gain),
+            quantity_text(item.effort),
+            item.risk or "-",
+            ", ".join(item.needs) or "-",
+            "yes" if item.recipe is not None else "-",
+            str(item.line),
+        )
+        for item in plan.items
+    ]
+    heads = ("ITEM", "TITLE", "STATUS", "EXPECTED", "EFFORT", "RISK", "NEEDS", "RECIPE", "LINE")
+    output.text(table(heads, rows, right=(8,)))

@@ -1,0 +1,156 @@
+"""The live progress of a run: one moving line on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from optrack.cli import output
+from optrack.core.events import Event, Noted, RepetitionMeasured, RunEnded, RunStarted, StageStarted
+from optrack.core.run import Run
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.live import Live
+
+    from optrack.campaign import Campaign
+
+_TAIL_BYTES = 4096
+
+
+def follow_run(campaign: Campaign, run_id: str) -> Run:
+    """Follow a run to its end and return it as recorded.
+
+    Ctrl-C asks the runner to stop and waits for its teardown; a second one shortens the grace.
+    """
+    metric = campaign.plan.metric.name
+    progress = MovingLine(run_id, metric) if sys.stderr.isatty() else PlainLines(run_id, metric)
+    after, asked, ended = 0, 0, False
+    try:
+        while not ended:
+            try:
+                for entry in campaign.follow(run_id, after=after):
+                    if entry is None:
+                        progress.tick()
+                        continue
+                    progress.tell(entry.event)
+                    after, ended = entry.seq, isinstance(entry.event, RunEnded)
+            except KeyboardInterrupt:
+                asked += 1
+                output.say("stopping: waiting for the teardown (Ctrl-C again shortens the grace)")
+                campaign.stop(run_id, force=asked > 1)
+    finally:
+        progress.close()
+    return campaign.reader.run(run_id)
+
+
+class PlainLines:
+    """One line an event, for logs and pipes."""
+
+    def __init__(self, run: str, metric: str) -> None:
+        self._run = run
+        self._metric = metric
+        self._begun = time.monotonic()
+
+    def tell(self, event: Event) -> None:
+        """Print the event, if it says something that a reader of a log wants."""
+        line = describe(event, self._metric)
+        if line:
+            output.say(f"[{time.monotonic() - self._begun:6.1f} s] {line}")
+
+    def tick(self) -> None:
+        """Print nothing: only events make lines."""
+
+    def close(self) -> None:
+        """Nothing to restore."""
+
+
+class MovingLine:
+    """The stage, the time and the last log line in place; what was measured scrolls above."""
+
+    def __init__(self, run: str, metric: str) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self._console: Console = Console(stderr=True, highlight=False)
+        self._metric = metric
+        self._begun = time.monotonic()
+        self._stage = "starting"
+        self._stage_begun = self._begun
+        self._log: Path | None = None
+        self._live: Live = Live(console=self._console, transient=True, auto_refresh=False)
+        self._live.start()
+
+    def tell(self, event: Event) -> None:
+        """Take in the event: stages move the line, the rest is printed above it."""
+        if isinstance(event, StageStarted):
+            self._stage = f"{event.side} launch {event.launch + 1}: {event.stage}"
+            self._stage_begun = time.monotonic()
+            self._log = Path(event.log) if event.log else self._log
+        elif line := describe(event, self._metric):
+            self._console.print(line, markup=False)
+        self.tick()
+
+    def tick(self) -> None:
+        """Redraw with the time that has passed and the last line of the log."""
+        from rich.text import Text
+
+        now = time.monotonic()
+        head = f"{_clock(now - self._begun)}  {self._stage} {now - self._stage_begun:.0f} s"
+        width = max(20, self._console.width - 1)
+        text = Text(head[:width], style="bold")
+        last = last_line(self._log)
+        if last:
+            text.append("\n" + last[:width], style="dim")
+        self._live.update(text, refresh=True)
+
+    def close(self) -> None:
+        """Take the moving line away."""
+        self._live.stop()
+
+
+def describe(event: Event, metric: str) -> str | None:
+    """Return an event in one line, or None where it is no news by itself."""
+    match event:
+        case RunStarted():
+            return f"{event.item}: {event.launches} launches of {event.repetitions} repetitions"
+        case StageStarted(stage="launch"):
+            return f"{event.side} launch {event.launch + 1}"
+        case RepetitionMeasured():
+            return f"  {event.side} {event.launch + 1}.{event.repetition + 1}: {_measured(event, metric)}"
+        case Noted():
+            return f"  {event.text}"
+        case RunEnded():
+            why = f" in stage {event.stage}: {event.failure.message}" if event.failure else ""
+            return f"{event.outcome}{why}"
+        case _:
+            return None
+
+
+def _measured(event: RepetitionMeasured, metric: str) -> str:
+    sample = next((s for s in event.samples if s.metric.name == metric), None)
+    if sample is None:
+        return f"{len(event.samples)} metrics, no {metric}"
+    invalid = f" (no measurement: {sample.invalid})" if sample.invalid else ""
+    return f"{metric} {sample.value:.6g} {sample.metric.unit}{invalid}"
+
+
+def last_line(log: Path | None) -> str:
+    """Return the last line of a log that has anything in it, without control characters; empty if none."""
+    if log is None:
+        return ""
+    try:
+        with log.open("rb") as file:
+            file.seek(0, 2)
+            file.seek(max(0, file.tell() - _TAIL_BYTES))
+            tail = file.read()
+    except OSError:
+        return ""
+    lines = [line for line in tail.decode(errors="replace").replace("\r", "\n").split("\n") if line.strip()]
+    return "".join(c for c in lines[-1] if c.isprintable()) if lines else ""
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"

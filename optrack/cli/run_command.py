@@ -1,0 +1,32 @@
+"""`optrack run`: runs the named items, whatever their rank."""
+
+from __future__ import annotations
+
+import click
+
+from optrack.cli.call import Call, standard
+
+
+@click.command("run")
+@click.argument("items", metavar="ITEM…", nargs=-1, required=True)
+@click.option("--dry-run", is_flag=True, help="print the environment and commands instead of running them")
+@click.option("--detach", is_flag=True, help="start the run and return at once (one item)")
+@click.option("--wait", is_flag=True, help="wait until the host is fit to measure on, instead of refusing")
+@standard
+def command(call: Call, items: tuple[str, ...], dry_run: bool, detach: bool, wait: bool) -> int:
+    """Run these items in the given order, whatever their rank or status."""
+    from optrack.cli.following import Results, say_recovered
+
+    campaign = call.campaign
+    wanted = [campaign.item(item) for item in items]
+    if dry_run:
+        from optrack.cli.dry_run import print_dry_run
+
+        return print_dry_run(campaign, wanted, as_json=call.as_json)
+    say_recovered(campaign)
+    results = Results(campaign, as_json=call.as_json, single=len(wanted) == 1)
+    for item in wanted:
+        run = campaign.start(item.id, wait=wait)
+        if results.take(run, detach=detach) == 130:
+            break
+    return results.finish()

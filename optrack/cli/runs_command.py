@@ -1,0 +1,29 @@
+"""`optrack runs`: the runs so far."""
+
+from __future__ import annotations
+
+import click
+
+from optrack.cli import output
+from optrack.cli.call import Call, standard
+
+
+@click.command("runs")
+@click.argument("item", required=False)
+@click.option("--limit", type=click.IntRange(min=1), default=50, help="how many at most, the latest")
+@standard
+def command(call: Call, item: str | None, limit: int) -> None:
+    """List the runs of the plan, or of one item, the latest last."""
+    from optrack.cli.views import runs_table
+    from optrack.core.documents import run_document
+
+    campaign = call.campaign
+    name = campaign.state(item).item.id if item else None
+    found = campaign.reader.runs(campaign.plan.name, name, limit)
+    runs = [campaign.reader.run(run.id) for run in reversed(found)]
+    if call.as_json:
+        output.data({"runs": [run_document(run) for run in runs]})
+    elif runs:
+        output.text(runs_table(runs, campaign.plan.metric.name))
+    else:
+        output.say("there are no runs yet; `optrack next` starts one")

@@ -1,0 +1,67 @@
+"""`optrack show`: an item or a run, whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from optrack.cli import output
+from optrack.cli.call import Call, standard
+from optrack.errors import UsageError
+
+if TYPE_CHECKING:
+    from optrack.campaign import Campaign
+    from optrack.core.run import Run
+
+
+@click.command("show")
+@click.argument("what", metavar="ITEM|RUN")
+@click.option("--snapshot", is_flag=True, help="print everything that was captured of the run")
+@standard
+def command(call: Call, what: str, snapshot: bool) -> None:
+    """Show an item with its runs and judgement, or one run with its measurements and snapshot."""
+    from optrack.core.documents import run_document
+
+    campaign = call.campaign
+    states = campaign.states()
+    planned = campaign.plan.item(what)
+    known = {state.item.id for state in states}
+    if planned is not None or what in known:
+        _show_item(call, campaign, planned.id if planned else what)
+        return
+    try:
+        run = campaign.reader.run(what)
+    except UsageError as error:
+        raise UsageError(
+            f"{what!r} is neither an item of the plan {campaign.plan.name!r} nor a run",
+            hint=error.hint or "`optrack status` lists the items, `optrack runs` the runs",
+        ) from error
+    if call.as_json:
+        output.data({"run": run_document(run)})
+    else:
+        from optrack.cli.views import run_lines, snapshot_lines
+
+        output.text([*run_lines(run), *(["", *snapshot_lines(run)] if snapshot else [])])
+
+
+def _show_item(call: Call, campaign: Campaign, item_id: str) -> None:
+    from optrack.core.documents import item_document, judgement_document, run_document
+
+    state = campaign.state(item_id)
+    runs: tuple[Run, ...] = tuple(
+        campaign.reader.run(run.id) for run in reversed(campaign.reader.runs(campaign.plan.name, item_id))
+    )
+    resolved = campaign.resolved_or_none(state.item)
+    if call.as_json:
+        output.data(
+            {
+                "item": item_document(state, resolved.data if resolved else None),
+                "runs": [run_document(run) for run in runs],
+                "judgement": judgement_document(state.judgement),
+            }
+        )
+        return
+    from optrack.cli.views import item_lines
+
+    output.text(item_lines(state, resolved, runs, campaign.plan.metric.name))

@@ -1,0 +1,51 @@
+"""`optrack status`: what stands where, and why."""
+
+from __future__ import annotations
+
+import click
+
+from optrack.cli import output
+from optrack.cli.call import Call, standard
+
+
+@click.command("status")
+@standard
+def command(call: Call) -> None:
+    """Show where every item of the plan stands: status, verdict, effect, and what blocks it."""
+    from optrack.cli.table import table
+    from optrack.core.documents import state_document
+    from optrack.core.standing import blocked_by
+    from optrack.core.summary import effect_text, quantity_text, state_verdict
+
+    campaign = call.campaign
+    states = campaign.states()
+    known = {state.item.id: state for state in states}
+    blocked = {state.item.id: blocked_by(state.item, known) for state in states}
+    if call.as_json:
+        items = [state_document(state, blocked[state.item.id]) for state in states]
+        output.data({"plan": campaign.plan.name, "title": campaign.plan.title, "items": items})
+        return
+    rows = [
+        (
+            ("  " if state.item.parent else "") + state.item.id,
+            state.item.title,
+            _status(state.status, blocked[state.item.id], archived=state.archived),
+            quantity_text(state.item.gain),
+            state_verdict(state),
+            effect_text(state.judgement.effect if state.judgement else None),
+            str(state.runs),
+        )
+        for state in states
+    ]
+    output.text([f"{campaign.plan.title}  ({campaign.plan.path})", ""])
+    output.text(table(("ITEM", "TITLE", "STATUS", "EXPECTED", "VERDICT", "EFFECT", "RUNS"), rows, right=(6,)))
+    reason = campaign.choice()
+    if reason.item:
+        output.text(["", f"next: {reason.item}"])
+
+
+def _status(status: str, blocked: tuple[str, ...], *, archived: bool) -> str:
+    if archived:
+        return f"{status} (archived)"
+    waits = status == "pending" and blocked
+    return f"blocked by {', '.join(blocked)}" if waits else status.replace("_", " ")

@@ -1,0 +1,167 @@
+"""Whether what a recipe asked for is what ran: its variables in the processes, its arguments in the server's
+report."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from optrack.core.secrets import is_masked, mask_data, mask_value
+from optrack.core.snapshot import Snapshot
+from optrack.core.variables import plain
+
+_VOLATILE = re.compile(
+    r"(?:^|_)(?:time|timestamp|started|startup|uptime|last|avg|mean|count|counter|pid|port|uuid|id|url|address|host|"
+    r"usage|throughput|running|waiting|queue|nccl_port|dist_init_addr|step|latency|seed|num_requests|request|requests|"
+    r"effective|command|graph_mem|available)(?:_|$)"
+)
+"""Keys of a server's report that are counters, clocks, ports and the like."""
+
+_SHORT = {
+    "tp": "tp_size",
+    "dp": "dp_size",
+    "pp": "pp_size",
+    "ep": "ep_size",
+    "model": "model_path",
+    "mem": "mem_fraction_static",
+}
+"""Abbreviations that argument parsers take, and the names under which servers report them."""
+
+
+def arguments_part(
+    *, asked: Mapping[str, Any], command: str | None, reported: Mapping[str, Any] | None, salt: bytes
+) -> dict[str, Any]:
+    """Return the `arguments` part of a snapshot: what the recipe asked, the command as written, and what the
+    running server says of itself (counters and clocks set apart), secrets masked. `reported` is None if it
+    says nothing."""
+    part: dict[str, Any] = {
+        "asked": mask_data(dict(asked), salt),
+        "command": mask_value("command", command, salt) if command else None,
+    }
+    if reported is not None:
+        settings: dict[str, Any] = {}
+        moving: dict[str, Any] = {}
+        for key, value in mask_data(dict(reported), salt).items():
+            known = isinstance(value, (str, int, float, bool, type(None))) and not _VOLATILE.search(key)
+            (settings if known or key in ("max_total_num_tokens",) or key in _names(asked) else moving)[
+                key
+            ] = value
+        part["reported"] = {**settings, "volatile": moving}
+    return part
+
+
+def _names(asked: Mapping[str, Any]) -> set[str]:
+    return {name for key in asked for name in _report_names(key)}
+
+
+def _report_names(key: str) -> tuple[str, ...]:
+    """Return the names under which a server may report an argument, likeliest first."""
+    name = key.lstrip("-").replace("-", "_")
+    return (_SHORT[name], name) if name in _SHORT else (name, f"{name}_size")
+
+
+def not_applied(
+    snapshot: Snapshot,
+    recipe_env: Mapping[str, str | None],
+    expect: Mapping[str, Mapping[str, str | None]] | None = None,
+    *,
+    salt: bytes = b"",
+) -> tuple[str, ...]:
+    """Return a sentence for each thing that the recipe sets or expects and the processes don't show.
+
+    Variables are looked up in the server's worker processes, and, where there was no server, in what the
+    commands were passed; what couldn't be seen gives no sentence. `expect` may also name `server`, `packages`
+    and `libraries`. A masked value can only be compared with `salt`; without it, being set is enough.
+    """
+    wanted = {**recipe_env, **(expect or {}).get("env", {})}
+    env = snapshot.env or {}
+    seen, where = env.get("server"), "in the server's processes"
+    if seen is None:
+        seen, where = (
+            (env.get("passed"), "in what the commands were passed") if "witness" not in env else (None, "")
+        )
+    sentences = [] if seen is None else list(_variables(wanted, seen, where, salt))
+    arguments = snapshot.arguments or {}
+    sentences += _arguments(
+        {**arguments.get("asked", {}), **(expect or {}).get("server", {})}, arguments.get("reported")
+    )
+    sentences += _versions(
+        (expect or {}).get("packages", {}), (snapshot.packages or {}).get("distributions"), "package"
+    )
+    loaded = {
+        name: about.get("version") for name, about in (snapshot.libraries or {}).get("loaded", {}).items()
+    }
+    sentences += _versions((expect or {}).get("libraries", {}), loaded, "library")
+    return tuple(sentences)
+
+
+def _variables(
+    wanted: Mapping[str, str | None], seen: Mapping[str, Any], where: str, salt: bytes
+) -> list[str]:
+    found: list[str] = []
+    for name, value in sorted(wanted.items()):
+        actual = seen.get(name)
+        if value is None:
+            if actual is not None:
+                found.append(f"{name} was to be unset and is {_shown(actual)} {where}.")
+        elif actual is None:
+            found.append(f"{name} was set to {mask_value(name, str(value), salt)} and is not set {where}.")
+        elif not _same(name, str(value), actual, salt):
+            found.append(
+                f"{name} was set to {mask_value(name, str(value), salt)} and is {_shown(actual)} {where}."
+            )
+    return found
+
+
+def _same(name: str, value: str, actual: Any, salt: bytes) -> bool:
+    if is_masked(actual):
+        return not salt or mask_value(name, plain(value), salt) == actual
+    return bool(plain(value) == actual)
+
+
+def _arguments(asked: Mapping[str, Any], reported: Mapping[str, Any] | None) -> list[str]:
+    """Compare arguments with the server's report; a name that the report doesn't know says nothing."""
+    found: list[str] = []
+    for key, value in sorted(asked.items()):
+        name = next((name for name in _report_names(key) if name in (reported or {})), None)
+        if name is None or reported is None or value is None or is_masked(reported[name]):
+            continue
+        if not _equal(value, reported[name]):
+            seen = _shown(reported[name])
+            found.append(f"The server was started with {key} {_shown(value)} and reports {name} {seen}.")
+    return found
+
+
+def _equal(asked: Any, reported: Any) -> bool:
+    if isinstance(asked, (list, tuple)) or isinstance(reported, (list, tuple)):
+        left = asked if isinstance(asked, (list, tuple)) else [asked]
+        right = reported if isinstance(reported, (list, tuple)) else [reported]
+        return list(map(str, left)) == list(map(str, right))
+    if isinstance(reported, bool) or isinstance(asked, bool):
+        return str(asked).lower() == str(reported).lower()
+    try:
+        return float(asked) == float(reported)
+    except (TypeError, ValueError):
+        return str(asked) == str(reported)
+
+
+def _versions(wanted: Mapping[str, str | None], seen: Mapping[str, Any] | None, kind: str) -> list[str]:
+    if seen is None:
+        return []
+    found: list[str] = []
+    for name, version in sorted(wanted.items()):
+        actual = seen.get(name)
+        if version is None and actual is not None:
+            found.append(f"The {kind} {name} was to be absent and is {actual}.")
+        elif version is not None and (actual is None or not str(actual).startswith(str(version))):
+            found.append(f"The {kind} {name} was expected as {version} and is {_shown(actual)}.")
+    return found
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "not set"
+    if isinstance(value, (list, tuple)):
+        return " or ".join(map(_shown, value))
+    return str(value)

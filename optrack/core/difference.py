@@ -1,0 +1,246 @@
+"""Differences between two snapshots: which are declared, which nobody explained, and what that makes of a
+comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from optrack.core.applied import not_applied
+from optrack.core.coverage import covering_leaf
+from optrack.core.field_table import Field
+from optrack.core.fields import dotted, field_of, leaves
+from optrack.core.judgement import Comparison, Difference
+from optrack.core.meaning import sentence
+from optrack.core.snapshot import Snapshot
+from optrack.core.variables import is_noise
+
+__all__ = ["comparison", "differences", "is_accepted", "not_applied"]
+
+NEEDED = ("git", "env", "hardware")
+"""Parts without which nothing can be said of a comparison, even if neither side has them."""
+
+THINGS: Mapping[tuple[str, ...], str] = {
+    ("git", "*"): "The repository {}",
+    ("git", "*", "submodules", "*"): "The submodule {}",
+    ("libraries", "loaded", "*"): "The loaded library {}",
+    ("hardware", "gpus", "devices", "*"): "GPU {}",
+    ("load", "gpus", "*"): "The load of GPU {}",
+    ("hardware", "numa", "*"): "NUMA node {}",
+    ("files", "*"): "The watched file {}",
+}
+"""Things that come or go as a whole: their fields aren't compared one by one if one side lacks them."""
+
+
+def differences(
+    candidate: Snapshot,
+    baseline: Snapshot,
+    *,
+    declared: Mapping[str, tuple[Any, Any]],
+    accepted: Collection[str] = (),
+) -> tuple[Difference, ...]:
+    """Return every field in which two snapshots differ in a way that counts, blocking ones first.
+
+    `declared` are the factors of the recipes, leaf -> (baseline's value, candidate's); `accepted` are names
+    or patterns of fields that somebody said don't matter here. Informative fields are left out, unless the
+    table notes them; fields of the login, of a launch or of optrack itself never appear.
+    """
+    found: list[Difference] = []
+    for part in Snapshot.model_fields:
+        ours, theirs = getattr(candidate, part), getattr(baseline, part)
+        if not _captured(ours) or not _captured(theirs):
+            found.extend(_missing_part(part, _captured(theirs), _captured(ours)))
+            continue
+        found.extend(_part_differences(part, theirs, ours, declared))
+    found = [_settled(difference, accepted) for difference in _without_echoes(found)]
+    order = {"unexplained": 0, "unknown": 1, "volatile": 2, "declared": 3}
+    return tuple(sorted(found, key=lambda d: (d.severity != "blocking", order[d.cls])))
+
+
+def comparison(differences: Sequence[Difference]) -> Comparison:
+    """Return `unfair` if a blocking difference is known, else `unknown` if something blocking couldn't be
+    seen."""
+    blocking = {difference.cls for difference in differences if difference.severity == "blocking"}
+    if blocking - {"unknown"}:
+        return "unfair"
+    return "unknown" if blocking else "fair"
+
+
+def _captured(part: Mapping[str, Any] | None) -> bool:
+    """Whether a part holds anything but the reason why it couldn't be captured."""
+    return part is not None and set(part) != {"problem"}
+
+
+def _missing_part(part: str, baseline: bool, candidate: bool) -> list[Difference]:
+    """Say that a part wasn't captured, on one side, or on both where no comparison can do without it."""
+    if not baseline and not candidate and part not in NEEDED:
+        return []
+    runs = [name for name, captured in (("baseline's", baseline), ("candidate's", candidate)) if not captured]
+    meaning = (
+        f"{part} was not captured in the {' and the '.join(runs)} run: a difference in it would not be seen."
+    )
+    return [_unknown(part, baseline, candidate, meaning)]
+
+
+def _unknown(field: str, baseline: bool, candidate: bool, meaning: str) -> Difference:
+    return Difference(
+        field=field,
+        baseline="captured" if baseline else None,
+        candidate="captured" if candidate else None,
+        cls="unknown",
+        severity="blocking",
+        meaning=meaning,
+    )
+
+
+def _part_differences(
+    part: str,
+    baseline: Mapping[str, Any],
+    candidate: Mapping[str, Any],
+    declared: Mapping[str, tuple[Any, Any]],
+) -> list[Difference]:
+    theirs, ours = dict(leaves(baseline, (part,))), dict(leaves(candidate, (part,)))
+    unseen = _unseen(part, baseline, candidate)
+    found: list[Difference] = [difference for _, difference in sorted(unseen.items())]
+    absent: set[tuple[str, ...]] = set()
+    for path in sorted(theirs.keys() | ours.keys()):
+        field = field_of(path)
+        before, after = theirs.get(path), ours.get(path)
+        if field is None or field.within(before, after) or path[:2] in unseen:
+            continue
+        if (field.kind == "informative" and not field.noted) or (part == "env" and is_noise(path[-1])):
+            continue
+        whole = _on_one_side(path, theirs, ours)
+        if whole is None:
+            found.append(_difference(field, path, before, after, declared))
+        elif whole not in absent:
+            absent.add(whole)
+            found.append(_one_sided(whole, before is not None, declared))
+    return found
+
+
+def _on_one_side(
+    path: tuple[str, ...], theirs: Mapping[tuple[str, ...], Any], ours: Mapping[tuple[str, ...], Any]
+) -> tuple[str, ...] | None:
+    """Return the thing that a field belongs to (a GPU, a library, a repository) if only one side has it."""
+    size = next((len(thing) for thing in THINGS if _fits(thing, path)), 0)
+    whole = path[:size]
+    if not size or all(any(key[:size] == whole for key in side) for side in (theirs, ours)):
+        return None
+    return whole
+
+
+def _one_sided(
+    whole: tuple[str, ...], in_baseline: bool, declared: Mapping[str, tuple[Any, Any]]
+) -> Difference:
+    label = next(label for thing, label in THINGS.items() if _fits(thing, whole)).format(whole[-1])
+    side, other = ("baseline's", "candidate's") if in_baseline else ("candidate's", "baseline's")
+    meaning = f"{label} is in the {side} run only, and missing in the {other}."
+    seen = ("present", None) if in_baseline else (None, "present")
+    leaf, _ = covering_leaf(whole, seen[0], seen[1], declared)
+    if leaf is not None:
+        return _of(
+            "declared", "note", whole, seen[0], seen[1], f"{meaning} It goes with the declared {leaf}."
+        )
+    return _of("unexplained", "blocking", whole, seen[0], seen[1], meaning)
+
+
+def _unseen(
+    part: str, baseline: Mapping[str, Any], candidate: Mapping[str, Any]
+) -> dict[tuple[str, ...], Difference]:
+    """Return the sections that only one side could see: comparing their fields one by one would say nothing
+    true."""
+    sections = {
+        "env": ("server",),
+        "arguments": ("reported",),
+        "hardware": ("gpus",),
+        "packages": ("distributions",),
+    }
+    found: dict[tuple[str, ...], Difference] = {}
+    for section in sections.get(part, ()):
+        theirs, ours = baseline.get(section), candidate.get(section)
+        if (theirs is None) == (ours is None):
+            continue
+        whose = "baseline's" if theirs is None else "candidate's"
+        meaning = (
+            f"{part}.{section} could not be seen in the {whose} run: a difference in it would not be seen."
+        )
+        found[part, section] = _unknown(f"{part}.{section}", theirs is not None, ours is not None, meaning)
+    return found
+
+
+def _difference(
+    field: Field,
+    path: tuple[str, ...],
+    baseline: Any,
+    candidate: Any,
+    declared: Mapping[str, tuple[Any, Any]],
+) -> Difference:
+    meaning = sentence(field, path, baseline, candidate)
+    leaf, fits = covering_leaf(path, baseline, candidate, declared)
+    if leaf is not None and fits:
+        return _of(
+            "declared", "note", path, baseline, candidate, f"{meaning} It goes with the declared {leaf}."
+        )
+    if leaf is not None:
+        before, after = declared[leaf]
+        meaning += (
+            f" Declared for {leaf} is {_text(before)} in the baseline and {_text(after)} in the candidate."
+        )
+    if field.kind == "informative":
+        return _of("volatile", "note", path, baseline, candidate, meaning)
+    cls = "volatile" if field.kind == "volatile" else "unexplained"
+    return _of(cls, "blocking", path, baseline, candidate, meaning)
+
+
+def _of(
+    cls: str, severity: str, path: tuple[str, ...], baseline: Any, candidate: Any, meaning: str
+) -> Difference:
+    return Difference.model_validate(
+        {"field": dotted(path), "baseline": baseline, "candidate": candidate}
+        | {"cls": cls, "severity": severity, "meaning": meaning}
+    )
+
+
+def _text(value: Any) -> str:
+    return "not set" if value is None else str(value)
+
+
+def _without_echoes(found: list[Difference]) -> list[Difference]:
+    """Leave out what was passed where the same variable is already shown as the server's processes had it."""
+    shown = {
+        (d.field.removeprefix("env.server."), _text(d.baseline), _text(d.candidate))
+        for d in found
+        if d.field.startswith("env.server.")
+    }
+    return [
+        d
+        for d in found
+        if (d.field.removeprefix("env.passed."), _text(d.baseline), _text(d.candidate)) not in shown
+        or not d.field.startswith("env.passed.")
+    ]
+
+
+def _settled(difference: Difference, accepted: Collection[str]) -> Difference:
+    """Turn a blocking difference that somebody accepted into a note."""
+    if difference.severity == "note" or not is_accepted(difference.field, accepted):
+        return difference
+    return difference.model_copy(
+        update={"severity": "note", "meaning": f"{difference.meaning} Accepted as not mattering."}
+    )
+
+
+def is_accepted(field: str, accepted: Collection[str]) -> bool:
+    """Whether a field is named by `accepted`: by its name, by the name of what it is in, or by a pattern with
+    `*`."""
+    return any(
+        field == name or field.startswith(f"{name}.") or ("*" in name and fnmatchcase(field, name))
+        for name in accepted
+    )
+
+
+def _fits(thing: tuple[str, ...], path: tuple[str, ...]) -> bool:
+    """Whether a path begins as a thing's does."""
+    steps = zip(thing, path, strict=False)
+    return len(path) >= len(thing) and all(step in ("*", name) for step, name in steps)

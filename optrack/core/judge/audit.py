@@ -1,0 +1,137 @@
+"""Judging everything again: which stored conclusions no longer stand, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from pydantic import Field
+
+from optrack.core.frozen import Frozen
+from optrack.core.judge.evidence import Rules, Side
+from optrack.core.judge.judging import judge
+from optrack.core.judgement import Comparison, Difference, Judgement
+
+
+class Case(Frozen):
+    """A stored conclusion with everything that it rested on, so that it can be drawn again.
+
+    `differences` and `comparison` are what the snapshots give under the field table of now.
+    """
+
+    item: str
+    stored: Judgement
+    candidate: Side
+    baseline: Side | None
+    rules: Rules
+    differences: tuple[Difference, ...] = ()
+    comparison: Comparison = "unknown"
+    factors: Mapping[str, tuple[Any, Any]] = Field(default_factory=dict)
+    not_applied: tuple[str, ...] = ()
+    seen_alone: tuple[frozenset[str], ...] = ()
+
+
+class Relabelled(Frozen):
+    """A conclusion that changed: before, after, why in a sentence, and whether the item should be run again."""
+
+    item: str
+    run: str
+    before: Judgement
+    after: Judgement
+    why: str
+    offer_again: bool
+
+
+def audit(
+    cases: Sequence[Case],
+    unfair_baselines: Mapping[str, str] | None = None,
+) -> tuple[Relabelled, ...]:
+    """Return the conclusions that don't stand when every case is judged again.
+
+    `unfair_baselines` maps a baseline's run to why it can't be compared with (a variable was lost, another
+    job ran): every verdict that rests on it falls, except that a failure stays a failure. What changed is the
+    verdict, the comparison or the attribution; numbers alone are no change.
+    """
+    bad = unfair_baselines or {}
+    changed = []
+    for case in cases:
+        after = _again(case, bad)
+        before = case.stored
+        if _label(before) == _label(after):
+            continue
+        changed.append(
+            Relabelled(
+                item=case.item,
+                run=before.candidate,
+                before=before,
+                after=after,
+                why=_why(before, after, bad),
+                offer_again=after.verdict is None and before.verdict is not None,
+            )
+        )
+    return tuple(changed)
+
+
+def improved(judgements: Mapping[str, Judgement]) -> frozenset[str]:
+    """Return the items whose treatment was an improvement in a fair comparison: what `combine` merges."""
+    return frozenset(
+        item
+        for item, judgement in judgements.items()
+        if judgement.verdict == "improvement" and judgement.comparison == "fair"
+    )
+
+
+def resting_on(judgements: Collection[Judgement], baseline: str) -> tuple[Judgement, ...]:
+    """Return the judgements whose verdict rests on this run as their baseline."""
+    return tuple(
+        judgement
+        for judgement in judgements
+        if judgement.baseline == baseline and judgement.verdict not in (None, "failed")
+    )
+
+
+def _again(case: Case, bad: Mapping[str, str]) -> Judgement:
+    differences, comparison = case.differences, case.comparison
+    if case.baseline is not None and case.baseline.run in bad:
+        comparison = "unfair"
+        differences = (
+            *differences,
+            Difference(
+                field="baseline.run",
+                baseline=case.baseline.run,
+                candidate=None,
+                cls="unexplained",
+                severity="blocking",
+                meaning=f"The baseline's run {case.baseline.run} proved unfair: {bad[case.baseline.run]}",
+            ),
+        )
+    return judge(
+        case.candidate,
+        case.baseline,
+        case.rules,
+        differences=differences,
+        comparison=comparison,
+        factors=case.factors,
+        not_applied=case.not_applied,
+        seen_alone=case.seen_alone,
+    )
+
+
+def _label(judgement: Judgement) -> tuple[object, ...]:
+    return judgement.verdict, judgement.comparison, judgement.attribution.status
+
+
+def _why(before: Judgement, after: Judgement, bad: Mapping[str, str]) -> str:
+    changes = [
+        f"{what} {old or 'none'} → {new or 'none'}"
+        for what, old, new in (
+            ("verdict", before.verdict, after.verdict),
+            ("comparison", before.comparison, after.comparison),
+            ("attribution", before.attribution.status, after.attribution.status),
+        )
+        if old != new
+    ]
+    because = bad.get(after.baseline or "") or next(
+        (reason for reason in after.reasons if reason not in before.reasons), "the rules changed"
+    )
+    return f"Judged again: {', '.join(changes)}. {because[:1].upper()}{because[1:]}"

@@ -1,0 +1,138 @@
+"""Derived metrics: arithmetic on what was measured, read by a safe expression library."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from optrack.core.frozen import Frozen
+
+FUNCTIONS: tuple[str, ...] = ("min", "max", "abs", "sqrt", "log", "exp", "round")
+"""What an expression may call."""
+
+
+class Derived(Frozen):
+    """The value of one derived metric; `problem` says why there is none."""
+
+    name: str
+    value: float | None = None
+    problem: str | None = None
+
+
+class _Means:
+    """The means of one side, read as `baseline.output_throughput`."""
+
+    def __init__(self, means: Mapping[str, float]) -> None:
+        self._means = means
+
+    def __getattr__(self, name: str) -> float:
+        try:
+            return self._means[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def derive(
+    expressions: Mapping[str, str], own: Mapping[str, float], baseline: Mapping[str, float]
+) -> tuple[Derived, ...]:
+    """Return each derived metric, in the order written; a later one may use an earlier one.
+
+    `own` and `baseline` hold the two sides' means by metric name; an expression names its own side's metrics
+    plainly and the baseline's as `baseline.<name>`, with arithmetic and the `FUNCTIONS`. What isn't a finite
+    number has a problem instead of a value.
+    """
+    known = dict(own)
+    found = []
+    for name, expression in expressions.items():
+        derived = _evaluated(name, expression, known, baseline)
+        if derived.value is not None:
+            known[name] = derived.value
+        found.append(derived)
+    return tuple(found)
+
+
+def names_in(expression: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the metrics that an expression takes from its own side and from the baseline.
+
+    Raises SyntaxError if it isn't an expression.
+    """
+    tree = ast.parse(expression.strip(), mode="eval")
+    of_baseline = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "baseline"
+    }
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return frozenset(names - {"baseline", *FUNCTIONS}), frozenset(of_baseline)
+
+
+def expression_problem(expression: str, known: Collection[str] | None = None) -> str | None:
+    """Return what is wrong with an expression before anything was measured, or None.
+
+    `known` are the metric names there will be, where they can be told.
+    """
+    try:
+        own, of_baseline = names_in(expression)
+    except (SyntaxError, ValueError):
+        return f"{expression!r} isn't an expression."
+    from simpleeval import InvalidExpression
+
+    try:
+        _value(expression, dict.fromkeys(own, 1.5), dict.fromkeys(of_baseline, 1.5))
+    except (InvalidExpression, TypeError, AttributeError, RecursionError, MemoryError) as error:
+        return f"{expression!r} can't be read: {error}"
+    except (ArithmeticError, ValueError):
+        pass  # the made-up values may lie outside a function's domain
+    strange = sorted((own | of_baseline) - set(known)) if known is not None else []
+    return f"nothing measures {', '.join(strange)}" if strange else None
+
+
+def _evaluated(
+    name: str, expression: str, own: Mapping[str, float], baseline: Mapping[str, float]
+) -> Derived:
+    from simpleeval import InvalidExpression
+
+    try:
+        value = float(_value(expression, own, baseline))
+    except ZeroDivisionError:
+        return Derived(name=name, problem=f"division by zero in {expression!r}")
+    except (InvalidExpression, SyntaxError, ValueError, ArithmeticError, TypeError) as error:
+        return Derived(name=name, problem=f"{expression!r} has no value: {error}")
+    except (AttributeError, RecursionError, MemoryError):
+        return Derived(name=name, problem=f"{expression!r} can't be read")
+    if not math.isfinite(value):
+        return Derived(name=name, problem=f"{expression!r} isn't a finite number")
+    return Derived(name=name, value=value)
+
+
+def _value(expression: str, own: Mapping[str, float], baseline: Mapping[str, float]) -> Any:
+    from simpleeval import SimpleEval
+
+    reader = SimpleEval(
+        names={**own, "baseline": _Means(baseline)}, functions=_functions(), operators=_operators()
+    )
+    parsed = ast.parse(expression.strip(), mode="eval").body
+    return reader.eval(expression, previously_parsed=parsed)
+
+
+def _functions() -> dict[str, Callable[..., Any]]:
+    return {
+        "min": min,
+        "max": max,
+        "abs": abs,
+        "sqrt": math.sqrt,
+        "log": math.log,
+        "exp": math.exp,
+        "round": round,
+    }
+
+
+def _operators() -> dict[type[ast.AST], Callable[..., Any]]:
+    from simpleeval import DEFAULT_OPERATORS
+
+    arithmetic = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.USub, ast.UAdd)
+    return {kind: DEFAULT_OPERATORS[kind] for kind in arithmetic}

@@ -1,0 +1,84 @@
+"""The front matter of a plan: title, metric, target, minimum effect, baseline and adoption."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from optrack.core.parse.yaml_text import Loaded, Path, YamlError, load_yaml
+from optrack.core.plan import Problem
+from optrack.core.schema import FRONT_MATTER
+
+_KEY = re.compile(r"^[A-Za-z_][\w-]*\s*:", re.MULTILINE)
+
+
+@dataclass
+class FrontMatter:
+    """What the front matter says, the text without it (its lines left empty), and its problems."""
+
+    text: str
+    values: dict[str, Any] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    places: dict[Path, tuple[int, int]] = field(default_factory=dict)
+
+
+def read_front_matter(text: str) -> FrontMatter:
+    """Take the YAML between a first line `---` and the next such line, if there is one."""
+    lines = text.split("\n")
+    if lines[0].rstrip() != "---":
+        return FrontMatter(text)
+    end = next((i for i, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), None)
+    content = "\n".join(lines[1:end]) if end is not None else "\n".join(lines[1:])
+    if end is None or (content.strip() and not _KEY.search(content)):
+        return _unclosed(text, content) if end is None else FrontMatter(text)
+    found = FrontMatter("\n" * (end + 1) + "\n".join(lines[end + 1 :]))
+    try:
+        loaded = load_yaml(content)
+    except YamlError as problem:
+        found.problems.append(
+            Problem(
+                severity="error",
+                message=f"front matter: {problem.message}",
+                line=problem.line + 1,
+                column=problem.column,
+                hint=problem.hint,
+            )
+        )
+        return found
+    _take(found, loaded)
+    return found
+
+
+def _unclosed(text: str, content: str) -> FrontMatter:
+    found = FrontMatter(text)
+    if _KEY.match(content):
+        found.problems.append(
+            Problem(
+                severity="error",
+                message="the front matter isn't closed",
+                line=1,
+                hint="end it with a line `---`",
+            )
+        )
+    return found
+
+
+def _take(found: FrontMatter, loaded: Loaded) -> None:
+    found.places = {path: (line + 1, column) for path, (line, column) in loaded.places.items()}
+    values = loaded.data if loaded.data is not None else {}
+    bad: set[str] = set()
+    for fault in FRONT_MATTER.faults(values, ()):
+        line, column = found.places.get(fault.path[:2], found.places.get(fault.path[:1], (1, 1)))
+        found.problems.append(
+            Problem(
+                severity="error",
+                message=f"front matter: {fault.message}",
+                line=line,
+                column=column,
+                hint=fault.hint,
+            )
+        )
+        bad.update(fault.path[:1])
+    if isinstance(values, dict):
+        found.values = {k: v for k, v in values.items() if k not in bad and v is not None}

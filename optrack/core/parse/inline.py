@@ -1,0 +1,118 @@
+"""A line of markdown text as plain words, with which of them are bold, struck through or code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+
+@dataclass(frozen=True)
+class Span:
+    """A run of text in one style."""
+
+    text: str
+    bold: bool = False
+    struck: bool = False
+    code: bool = False
+
+
+@dataclass(frozen=True)
+class Inline:
+    """A line of text; `spans` joined are `text`."""
+
+    text: str
+    spans: tuple[Span, ...]
+    line: int = 0
+
+    @staticmethod
+    def of(text: str, line: int = 0) -> Inline:
+        """Return plain text."""
+        return Inline(text, (Span(text),), line)
+
+    @staticmethod
+    def joined(lines: list[Inline]) -> Inline:
+        """Return the lines as one, with spaces between."""
+        spans: list[Span] = []
+        for index, line in enumerate(lines):
+            if index:
+                spans.append(Span(" "))
+            spans.extend(line.spans)
+        return Inline("".join(s.text for s in spans), tuple(spans), lines[0].line if lines else 0)
+
+    @property
+    def lead(self) -> str | None:
+        """The bold text that the line starts with, or None."""
+        words: list[str] = []
+        for span in self.spans:
+            if not span.bold and (span.text.strip() or not words):
+                break
+            words.append(span.text)
+        return "".join(words).strip() or None
+
+    @property
+    def is_struck(self) -> bool:
+        """Whether the line is struck through where it starts: all of it, or its bold or first part."""
+        first = next((span for span in self.spans if span.text.strip(" -–—:.~*")), None)
+        return first is not None and first.struck
+
+    @property
+    def all_struck(self) -> bool:
+        """Whether all of the line's words are struck through."""
+        words = [span for span in self.spans if any(ch.isalnum() for ch in span.text)]
+        return bool(words) and all(span.struck for span in words)
+
+    def after(self, start: int) -> Inline:
+        """Return what follows the first `start` characters."""
+        return self._slice(start, len(self.text))
+
+    def cut(self, end: int) -> Inline:
+        """Return the first `end` characters."""
+        return self._slice(0, end)
+
+    def stripped(self) -> Inline:
+        """Return the line without space around it."""
+        left = len(self.text) - len(self.text.lstrip())
+        return self._slice(left, len(self.text.rstrip()))
+
+    def _slice(self, start: int, end: int) -> Inline:
+        spans: list[Span] = []
+        at = 0
+        for span in self.spans:
+            low, high = max(start - at, 0), min(end - at, len(span.text))
+            if low < high:
+                spans.append(Span(span.text[low:high], span.bold, span.struck, span.code))
+            at += len(span.text)
+        return Inline(self.text[start:end], tuple(spans), self.line)
+
+
+def inline_lines(token: Token, line: int) -> list[Inline]:
+    """Return the lines of an inline token; HTML comments and tags are left out, links keep their words."""
+    lines: list[Inline] = []
+    spans: list[Span] = []
+    bold = struck = 0
+    for child in token.children or []:
+        match child.type:
+            case "strong_open":
+                bold += 1
+            case "strong_close":
+                bold -= 1
+            case "s_open":
+                struck += 1
+            case "s_close":
+                struck -= 1
+            case "softbreak" | "hardbreak":
+                lines.append(_line(spans, line + len(lines)))
+                spans = []
+            case "text" | "text_special" | "code_inline" | "image":
+                if child.content:
+                    code = child.type == "code_inline"
+                    spans.append(Span(child.content, bold > 0, struck > 0, code))
+    lines.append(_line(spans, line + len(lines)))
+    return lines
+
+
+def _line(spans: list[Span], number: int) -> Inline:
+    return Inline("".join(span.text for span in spans), tuple(spans), number)

@@ -1,0 +1,121 @@
+"""The bytes a benchmark wrote, as text, lines and JSON documents that a parser can rely on."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import math
+import re
+from functools import cached_property
+from typing import Any
+
+_ESCAPES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursor movements
+    r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # titles, hyperlinks
+    r"|\x1b[@-Z\\^_]"
+)
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_MOST_DOCUMENTS = 10_000
+
+
+class Output:
+    """What one benchmark pass wrote. Nothing in it raises, whatever the bytes are.
+
+    Text is decoded as UTF-8 (UTF-16 where a byte order mark says so) with replacement characters; colours
+    and other escape sequences are gone, and a carriage return ends a line as a line feed does.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    @cached_property
+    def text(self) -> str:
+        """The whole text, cleaned."""
+        text = _ESCAPES.sub("", _decoded(self.data)).replace("\r\n", "\n").replace("\r", "\n")
+        return _CONTROLS.sub("", text)
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The lines, without their ends."""
+        return tuple(self.text.split("\n"))
+
+    @cached_property
+    def documents(self) -> tuple[Any, ...]:
+        """The JSON documents in order: the whole text, or each object or array that starts a line.
+
+        `Infinity` and `NaN`, which Python's json module writes, are read as numbers.
+        """
+        return self._scanned[0]
+
+    @cached_property
+    def torn(self) -> bool:
+        """Whether the last JSON document is cut off: it starts and never ends."""
+        return self._scanned[1]
+
+    @cached_property
+    def objects(self) -> tuple[dict[str, Any], ...]:
+        """The documents that are objects, and the objects of documents that are lists, in order."""
+        flat = (
+            x for document in self.documents for x in (document if isinstance(document, list) else [document])
+        )
+        return tuple(document for document in flat if isinstance(document, dict))
+
+    @cached_property
+    def _scanned(self) -> tuple[tuple[Any, ...], bool]:
+        text, torn, at = self.text, False, 0
+        found: list[Any] = []
+        decoder = json.JSONDecoder()
+        start = re.compile(r"^[ \t]*(?=[\[{])", re.MULTILINE)
+        while (match := start.search(text, at)) is not None and len(found) < _MOST_DOCUMENTS:
+            try:
+                document, at = decoder.raw_decode(text, match.end())
+            except (ValueError, RecursionError):
+                torn = _looks_like_json(text, match.end())
+                at = text.find("\n", match.end())
+                if at < 0:
+                    break
+            else:
+                found.append(document)
+                torn = False
+        return tuple(found), torn
+
+
+def _decoded(data: bytes) -> str:
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", errors="replace")
+    return data.decode("utf-8", errors="replace").removeprefix("\ufeff")
+
+
+def _looks_like_json(text: str, at: int) -> bool:
+    return re.match(r'\{\s*(?:"|$)|\[\s*(?:[\[{"]|$)', text[at : at + 200]) is not None
+
+
+def number(text: str) -> float | None:
+    """Return the number that `text` is (`1,234.5`, `1.05E+15`, `-0.00`, `nan`, `inf`, `90%`), or None."""
+    text = text.strip().removesuffix("%").strip()
+    if _THOUSANDS.fullmatch(text):
+        text = text.replace(",", "")
+    if "_" in text:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def numeric(value: object) -> float | None:
+    """Return a JSON value as a number; None for text that isn't one, booleans, null, lists and objects."""
+    if isinstance(value, str):
+        return number(value) if re.fullmatch(r"\s*[+-]?(?:[\d.,eE+-]+|inf|nan)\s*", value) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def slug(text: str) -> str:
+    """Return `text` as part of a metric's name: lower case, words joined by underscores, no signs."""
+    return re.sub(r"[\W_]+", "_", text.casefold()).strip("_")

@@ -1,0 +1,60 @@
+"""How the items of a plan stand to one another: who is runnable, what blocks whom, which parents are done."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from optrack.core.plan import Item, Plan
+from optrack.core.state import ItemState
+
+_OVER = ("completed", "cancelled")
+
+
+def is_runnable(plan: Plan, item: Item) -> bool:
+    """Whether the item has a recipe block of its own to run, or is the baseline of a base recipe."""
+    return item.recipe is not None or (item.id == plan.baseline and plan.recipe is not None)
+
+
+def children_of(plan: Plan) -> Mapping[str, list[Item]]:
+    """Return each parent's children in plan order, in one pass."""
+    found: defaultdict[str, list[Item]] = defaultdict(list)
+    for item in plan.items:
+        if item.parent is not None:
+            found[item.parent].append(item)
+    return found
+
+
+def blocked_by(item: Item, states: Mapping[str, ItemState]) -> tuple[str, ...]:
+    """Return the ids that `item` needs and that aren't completed."""
+    return tuple(need for need in item.needs if need not in states or states[need].status != "completed")
+
+
+def rollup(plan: Plan, states: Sequence[ItemState]) -> tuple[str, ...]:
+    """Return the parents without a recipe that are done: some child completed, and none left open.
+
+    Innermost first, so that a grandparent follows its last child. Only parents of items that run count: where
+    nothing runs, people mark by hand.
+    """
+    known = {state.item.id: state.status for state in states if not state.archived}
+    children = children_of(plan)
+    runs = {item.id for item in plan.items if is_runnable(plan, item)}
+    done: list[str] = []
+    for item in sorted(plan.items, key=lambda i: -i.rank):
+        below = children.get(item.id, [])
+        if not below or item.id in runs or not _holds_runs(item.id, children, runs):
+            continue
+        runs.add(item.id)
+        standing = [known.get(child.id, "pending") for child in below]
+        if (
+            known.get(item.id, "pending") not in _OVER
+            and all(s in _OVER for s in standing)
+            and "completed" in standing
+        ):
+            done.append(item.id)
+            known[item.id] = "completed"
+    return tuple(done)
+
+
+def _holds_runs(item_id: str, children: Mapping[str, list[Item]], runs: set[str]) -> bool:
+    return any(child.id in runs for child in children.get(item_id, []))

@@ -1,0 +1,202 @@
+"""From recorded runs to judgements: what a candidate is judged against, by which rules, and what stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+
+from optrack.core.applied import not_applied
+from optrack.core.difference import comparison, differences
+from optrack.core.judge import Rules, judge, launch_order, next_step, side_of
+from optrack.core.judge.audit import Case
+from optrack.core.judge.baselines import Measurement, ageing, ageing_differences, history_of
+from optrack.core.judge.derived import derive
+from optrack.core.judge.evidence import Evidence, History, Side, evidence_of, rules_of
+from optrack.core.judgement import Judgement
+from optrack.core.metrics import Metric, metric_named, series_of
+from optrack.core.plan import Plan
+from optrack.core.recipe import treatment
+from optrack.core.recipe_build import recipe_from
+from optrack.core.run import Run
+from optrack.core.snapshot import Snapshot
+from optrack.core.standing import is_runnable
+from optrack.steps.record.reader import Reader
+
+CHECK = "check."
+"""Before the name of a guard, the metric name under which the numbers of its command are kept."""
+
+_HISTORY_RUNS = 20
+
+
+class Court:
+    """Judges the recorded runs of one plan; everything it needs it reads from the record."""
+
+    def __init__(self, reader: Reader, plan: Plan) -> None:
+        self._reader = reader
+        self._plan = plan
+
+    def judge(self, candidate: Run, baseline: Run | None = None) -> Judgement:
+        """Return the judgement of a whole run, against the given baseline's run or the one it belongs to."""
+        baseline = baseline or self.baseline_for(candidate)
+        case = self.case(candidate, baseline)
+        judgement = judge(
+            case.candidate,
+            case.baseline,
+            case.rules,
+            differences=case.differences,
+            comparison=case.comparison,
+            factors=case.factors,
+            not_applied=case.not_applied,
+            seen_alone=case.seen_alone,
+        )
+        return with_derived(judgement, candidate, baseline)
+
+    def settled(self, candidate: Run, baseline: Run) -> bool:
+        """Whether a sequential session of these two runs, as far as they have come, needs no more launches."""
+        case = self.case(candidate, baseline)
+        return case.baseline is not None and next_step(case.candidate, case.baseline, case.rules) == "settled"
+
+    def case(self, candidate: Run, baseline: Run | None = None) -> Case:
+        """Return everything that the judgement of a run rests on."""
+        baseline = baseline or self.baseline_for(candidate)
+        factors = treatment(candidate.recipe, baseline.recipe) if baseline else {}
+        found = (
+            differences(
+                candidate.snapshot or Snapshot(),
+                baseline.snapshot or Snapshot(),
+                declared=factors,
+                accepted=[a.field for a in self._reader.acceptances(self._plan.name, candidate.item)],
+            )
+            if baseline
+            else ()
+        )
+        interleaved = baseline is not None and baseline.beside == candidate.id
+        if baseline is not None and not interleaved:
+            measured = measurement(baseline, self._plan.metric.name)
+            aged = ageing(measured, candidate.started_at, facts_of(candidate))
+            found = (*found, *ageing_differences(measured, aged))
+        turns = launch_order(_launches(candidate, baseline)) if interleaved else ()
+        return Case(
+            item=candidate.item,
+            stored=Judgement(
+                verdict=None, baseline=None, candidate=candidate.id, metric=self._plan.metric.name
+            ),
+            candidate=_side(candidate, _positions(turns, "candidate")),
+            baseline=_side(baseline, _positions(turns, "baseline")) if baseline else None,
+            rules=self.rules(candidate, baseline, interleaved=interleaved),
+            differences=found,
+            comparison=comparison(found),
+            factors=factors,
+            not_applied=_not_applied(candidate),
+            seen_alone=self._seen_alone(candidate.item),
+        )
+
+    def rules(self, candidate: Run, baseline: Run | None, *, interleaved: bool) -> Rules:
+        """Return the rules that a run is judged by: the plan's, and how the run's recipe measures."""
+        return rules_of(
+            recipe_from(candidate.recipe),
+            primary_metric(self._plan, [candidate, *([baseline] if baseline else [])]),
+            min_effect=self._plan.min_effect,
+            interleaved=interleaved,
+            family=max(1, comparisons(self._plan)),
+            history=self._history(candidate),
+        )
+
+    def baseline_for(self, candidate: Run) -> Run | None:
+        """Return the whole run to judge against: the one measured beside the candidate, else the latest
+        earlier one of the baseline that succeeded, else None."""
+        runs = [r for r in self._reader.runs(self._plan.name, self._plan.baseline) if r.id != candidate.id]
+        beside = [run for run in runs if run.beside == candidate.id]
+        earlier = [run for run in runs if run.outcome == "succeeded" and run.id < candidate.id]
+        found = beside or sorted(earlier, key=lambda run: run.id)[-1:]
+        return self._reader.run(found[0].id) if found else None
+
+    def _history(self, candidate: Run) -> History | None:
+        """The spread between launches, from the baseline's latest runs before this session."""
+        groups: dict[str, list[Evidence]] = {}
+        for run in self._reader.runs(self._plan.name, self._plan.baseline, _HISTORY_RUNS):
+            if run.outcome == "succeeded" and run.id < candidate.id and run.beside != candidate.id:
+                evidence = evidence_of(_side(self._reader.run(run.id), ()), self._plan.metric.name)
+                groups.setdefault(run.recipe_digest, []).insert(0, evidence)
+        return history_of(groups)
+
+    def _seen_alone(self, item: str) -> tuple[frozenset[str], ...]:
+        """The treatments of the other items that have a fair verdict."""
+        return tuple(
+            frozenset(state.judgement.attribution.factors)
+            for state in self._reader.items(self._plan.name)
+            if state.item.id != item
+            and state.judgement is not None
+            and state.judgement.verdict in ("improvement", "regression", "no_change")
+            and state.judgement.comparison == "fair"
+            and not state.stale
+        )
+
+
+def measurement(run: Run, metric: str) -> Measurement:
+    """Return a baseline's run as one measurement of it, with what it was measured under."""
+    mean = means_of(run).get(metric, 0.0)
+    return Measurement(run=run.id, baseline=run.item, at=run.started_at, mean=mean, facts=facts_of(run))
+
+
+def facts_of(run: Run) -> dict[str, str]:
+    """Return what makes a baseline age when it changes, as far as it was captured: the boot, the GPU driver."""
+    hardware = (run.snapshot.hardware if run.snapshot else None) or {}
+    boot = run.runner.boot_id if run.runner else None
+    facts = {"boot": boot, "driver": hardware.get("driver")}
+    return {name: str(value) for name, value in facts.items() if value}
+
+
+def with_derived(judgement: Judgement, candidate: Run, baseline: Run | None) -> Judgement:
+    """Return the judgement with the derived metrics of the candidate's recipe, and why any can't be computed."""
+    expressions = candidate.recipe.get("derived", {})
+    if not expressions:
+        return judgement
+    found = derive(expressions, means_of(candidate), means_of(baseline) if baseline else {})
+    problems = tuple(f"{d.name} can't be computed: {d.problem}." for d in found if d.problem)
+    return judgement.model_copy(
+        update={"derived": {d.name: d.value for d in found}, "reasons": (*judgement.reasons, *problems)}
+    )
+
+
+def means_of(run: Run) -> dict[str, float]:
+    """Return the mean of each metric over the valid samples of a run, by name."""
+    names = dict.fromkeys(sample.metric.name for sample in run.samples)
+    series = {name: series_of(run.samples, name) for name in names}
+    return {name: fmean(found.values) for name, found in series.items() if found}
+
+
+def primary_metric(plan: Plan, runs: Iterable[Run]) -> Metric:
+    """Return the plan's primary metric: as the plan says, else as the samples do, else as its name implies."""
+    wanted = plan.metric
+    seen = next((s.metric for run in runs for s in run.samples if s.metric.name == wanted.name), None)
+    implied = seen or metric_named(wanted.name)
+    return Metric(name=wanted.name, unit=wanted.unit or implied.unit, better=wanted.better or implied.better)
+
+
+def comparisons(plan: Plan) -> int:
+    """Return how many comparisons with the baseline the plan holds: the family of its verdicts."""
+    return sum(is_runnable(plan, item) and item.id != plan.baseline for item in plan.items)
+
+
+def _side(run: Run, order: tuple[int, ...]) -> Side:
+    checks: dict[str, list[float]] = {}
+    for sample in run.samples:
+        if sample.metric.name.startswith(CHECK):
+            checks.setdefault(sample.metric.name.removeprefix(CHECK), []).append(sample.value)
+    return side_of(run, order, {name: tuple(values) for name, values in checks.items()})
+
+
+def _not_applied(run: Run) -> tuple[str, ...]:
+    if run.snapshot is None:
+        return ()
+    return not_applied(run.snapshot, run.recipe.get("env", {}), run.recipe.get("expect", {}))
+
+
+def _launches(candidate: Run, baseline: Run | None) -> int:
+    made: Sequence[Run] = [candidate, *([baseline] if baseline else [])]
+    return 1 + max((sample.launch for run in made for sample in run.samples), default=-1)
+
+
+def _positions(turns: Sequence[str], side: str) -> tuple[int, ...]:
+    return tuple(position for position, turn in enumerate(turns) if turn == side)

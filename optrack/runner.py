@@ -1,0 +1,106 @@
+"""The runner process: claims one item, runs its session and records how that ended, whoever is watching.
+
+It lives in a session of its own, so that neither a closed terminal nor a dropped connection reaches it.
+Until it has claimed the item it answers through a pipe; afterwards through the journal alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+
+from optrack.campaign import Campaign
+from optrack.core.failure import plain_failure
+from optrack.core.status import Status
+from optrack.errors import OptrackError
+from optrack.flow import conclude, run_session
+from optrack.running.fitness import take_host
+from optrack.running.session import Ending, Session
+from optrack.running.will import SignalledWill
+from optrack.settings import load_settings
+from optrack.steps.process import become_subreaper
+
+_FROM_NEXT: tuple[Status, ...] = ("pending",)
+_FROM_RUN: tuple[Status, ...] = ("pending", "completed", "cancelled")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one item; return 0 if a run was recorded. What prevents that is told through the pipe."""
+    options = _parse(arguments)
+    will = SignalledWill()
+    become_subreaper()
+    try:
+        campaign = Campaign(load_settings(options.project), options.plan)
+        session = campaign.session(options.item, sequential=options.sequential)
+        lock = take_host(session, wait=options.wait, should_stop=will.stop)
+        claimed = campaign.store.claim(
+            session.candidate.run, from_statuses=_FROM_RUN if options.again else _FROM_NEXT
+        )
+    except OptrackError as error:
+        return _refuse(options.tell, error)
+    except Exception:  # noqa: BLE001 (nobody else could tell what happened here)
+        return _refuse(options.tell, OptrackError(f"the runner failed\n{traceback.format_exc()}"))
+    run = session.candidate.run.id
+    if not claimed:
+        _tell(options.tell, {"run": None})
+        return 3
+    session.candidate.folder.mkdir(parents=True, exist_ok=True)
+    _speak_into(session.candidate.folder / "runner.log")
+    _tell(options.tell, {"run": run})
+    with lock:
+        return _run(campaign, session, will)
+
+
+def _run(campaign: Campaign, session: Session, will: SignalledWill) -> int:
+    try:
+        run_session(session, campaign.store, will)
+        campaign.roll_up()
+    except Exception as error:  # noqa: BLE001 (whatever happens, the run must be closed)
+        traceback.print_exc()
+        message = f"optrack itself failed: {error!r}; see runner.log in the run's folder"
+        failure = plain_failure("runner_error", message, traceback.format_exc())
+        session.candidate.ending = Ending("interrupted", "teardown", failure)
+        conclude(session, campaign.store)
+        return 1
+    finally:
+        campaign.store.close()
+    return 0
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="optrack.runner", description=__doc__)
+    parser.add_argument("--project", type=Path, required=True, help="the project folder")
+    parser.add_argument("--plan", type=Path, required=True, help="the plan's file")
+    parser.add_argument("--item", required=True, help="the item to run")
+    parser.add_argument("--tell", type=int, default=1, help="the descriptor to answer through")
+    parser.add_argument("--wait", action="store_true", help="wait until the host is fit")
+    parser.add_argument("--again", action="store_true", help="run the item whatever its status")
+    parser.add_argument("--sequential", action="store_true", help="stop when the verdict is settled")
+    return parser.parse_args(arguments)
+
+
+def _tell(descriptor: int, answer: object) -> None:
+    os.write(descriptor, json.dumps(answer).encode())
+    os.close(descriptor)
+
+
+def _refuse(descriptor: int, error: OptrackError) -> int:
+    told = {"type": type(error).__name__, "message": error.message, "hint": error.hint, "where": error.where}
+    _tell(descriptor, {"error": told})
+    return error.exit_code
+
+
+def _speak_into(log: Path) -> None:
+    """Send what this process prints, a traceback of its own say, to a file: no terminal listens."""
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    os.dup2(descriptor, 1)
+    os.dup2(descriptor, 2)
+    os.close(descriptor)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""How one run is carried out: its session, its launches, its journal, and whether the host allows it."""

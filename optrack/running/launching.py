@@ -1,0 +1,315 @@
+"""One launch: the server started and known to be ready, its processes captured, benchmarked, torn down."""
+
+from __future__ import annotations
+
+import math
+import re
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from optrack.core.applied import arguments_part
+from optrack.core.events import RepetitionMeasured
+from optrack.core.failure import plain_failure
+from optrack.core.metrics import Metric, Sample
+from optrack.core.parsers import Parsed, parse_output, parse_server_log
+from optrack.core.recipe import Bench
+from optrack.core.run import ProcessId, Stage
+from optrack.core.snapshot import Snapshot
+from optrack.court import CHECK
+from optrack.running.journal import Journal
+from optrack.running.session import Session, Side
+from optrack.running.will import Will
+from optrack.steps.capture import capture_before, capture_running, merge
+from optrack.steps.engines.protocol import BenchCommand, Place
+from optrack.steps.gpus import GpuUse, gpu_use
+from optrack.steps.launch import start_server, wait_until_ready
+from optrack.steps.measure import run_bench
+from optrack.steps.patching import PatchError, patched_copy
+from optrack.steps.preflight import free_port, is_free, port_problem
+from optrack.steps.process import Tree, logs
+from optrack.steps.process.logs import Limits
+from optrack.steps.stage import StageFailed
+from optrack.steps.teardown import tear_down
+
+if TYPE_CHECKING:
+    from optrack.steps.record.store import Store
+
+
+class Launching:
+    """The launch number `number` (from 0) of one side of a session."""
+
+    def __init__(
+        self, session: Session, side: Side, number: int, store: Store, journal: Journal, will: Will
+    ) -> None:
+        self.session, self.side, self.number = session, side, number
+        self.store, self.journal, self.will = store, journal, will
+        self.recipe, self.engine, self.run_id = side.recipe, side.engine, side.run.id
+        self.folder = side.folder / f"launch-{number}"
+        self.log = self.folder / "server.log"
+        self.cwd = session.settings.project / (self.recipe.cwd or "")
+        self.limits = Limits(log_bytes=self.recipe.log_limit_bytes)
+        self.server: Tree | None = None
+        self.gpus: tuple[GpuUse, ...] = ()
+
+    def run(self) -> None:
+        """Go through the stages; raises StageFailed with the one that ended it, after the teardown."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self.stage("preflight"):
+            self.place = self.choose_place()
+            if self.side.repo is None:
+                self.side.repo = self.code()
+            self.env = self.session.environment(self.side, self.place)
+            if self.side.snapshot is None:
+                self.capture_before()
+        if self.recipe.setup and self.number == 0:
+            with self.stage("setup", "setup.log"):
+                command = BenchCommand(shell=self.recipe.setup, parser="rules")
+                self.command(command, "setup", self.recipe.timeout.setup_s, None)
+        try:
+            server = self.launch()
+            if server is not None:
+                self.wait(server)
+                if self.number == 0:
+                    self.capture_running(server)
+            self.measure(server)
+            if self.number == 0:
+                self.check(server)
+        finally:
+            if self.server is not None:
+                self.teardown(self.server)
+
+    def stage(self, name: Stage, log: str | None = None) -> AbstractContextManager[None]:
+        """Time a stage of this launch and tell it."""
+        path = str(self.folder / log) if log else None
+        return self.journal.timed(self.side.run, self.number, name, path)
+
+    def choose_place(self) -> Place:
+        """Return the launch's folder and port; a port that the recipe fixes must be free."""
+        port = self.recipe.port or free_port()
+        if not is_free(port):
+            raise StageFailed("preflight", "failed", plain_failure("port_in_use", port_problem(port)))
+        return Place(
+            run=self.run_id, item=self.side.run.item, launch=self.number, run_dir=self.folder, port=port
+        )
+
+    def code(self) -> Path | None:
+        """Return the repository that the server's code comes from: with patches, a patched copy of it."""
+        if self.recipe.repo is None:
+            if self.recipe.patch:
+                why = "the recipe has a `patch` but no `repo` to apply it to"
+                raise StageFailed("preflight", "failed", plain_failure("patch", why))
+            return None
+        project = self.session.settings.project
+        repo = project / self.recipe.repo
+        if not self.recipe.patch:
+            return repo
+        try:
+            return patched_copy(
+                repo, [project / patch for patch in self.recipe.patch], self.side.folder / "repo"
+            )
+        except PatchError as error:
+            raise StageFailed("preflight", "failed", plain_failure("patch", str(error))) from error
+
+    def capture_before(self) -> None:
+        """Capture what can be known before anything runs: code, the environment passed on, hardware."""
+        project = self.session.settings.project
+        found = capture_before(
+            project=project,
+            repo=self.side.repo,
+            env=self.env,
+            recipe_env=self.recipe.env,
+            watch=[project / path for path in self.recipe.watch],
+            salt=self.session.salt,
+            names=self.session.variables,
+        )
+        self.keep(found)
+
+    def capture_running(self, server: Tree) -> None:
+        """Capture what the server's processes really have, and what the server says of itself."""
+        found = capture_running(
+            [process.pid for process in server.track()],
+            leader=server.leader.pid,
+            recipe_env=self.recipe.env,
+            salt=self.session.salt,
+            names=self.session.variables,
+        )
+        report = self.engine.report(self.recipe, self.place)
+        if report is not None and report.get("ours") is False:
+            why = "the server that answers isn't the one that this run started"
+            raise StageFailed("ready", "failed", plain_failure("not_ready", why))
+        arguments = arguments_part(
+            asked=self.recipe.server,
+            command=self.recipe.launch,
+            reported=report,
+            salt=self.session.salt,
+        )
+        self.keep(found.model_copy(update={"arguments": arguments}))
+
+    def keep(self, found: Snapshot) -> None:
+        """Add to the run's snapshot what was captured now, and record it."""
+        self.side.snapshot = found if self.side.snapshot is None else merge(self.side.snapshot, found)
+        self.store.put_snapshot(self.run_id, self.side.snapshot)
+
+    def remember(self, process: ProcessId) -> None:
+        """Record a process of the run, so that whoever finds the run dead can end it."""
+        self.store.record_process(self.run_id, process, self.journal.stage)
+
+    def launch(self) -> Tree | None:
+        """Start the server, if the recipe has one."""
+        command = self.engine.server(self.recipe, self.place)
+        if command is None:
+            return None
+        with self.stage("launch", "server.log"):
+            self.gpus = gpu_use()
+            self.env |= {key: value for key, value in command.env.items() if key not in self.recipe.env}
+            self.server = start_server(
+                command.shell, self.env, self.cwd, self.log, run=self.run_id, on_new=self.remember
+            )
+            self.side.tree = self.server
+        return self.server
+
+    def wait(self, server: Tree) -> None:
+        """Wait until the server is ready."""
+        ready = self.engine.ready(self.recipe)
+        with self.stage("ready", "server.log"):
+            wait_until_ready(
+                server,
+                ready,
+                host=self.place.host,
+                port=self.place.port,
+                log=self.log,
+                should_stop=self.will.stop,
+                env=self.env,
+                cwd=self.cwd,
+                limits=self.limits.model_copy(update={"silence_s": ready.silence_s}),
+            )
+
+    def measure(self, server: Tree | None) -> None:
+        """Warm up, then run, parse and record every repetition of every benchmark."""
+        with self.stage("bench", "bench.log"):
+            for bench in self.recipe.warmup:
+                command = self.engine.bench(self.recipe, bench, self.place)
+                self.command(command, "warmup", self.recipe.timeout.bench_s, server)
+            for repetition in range(self.recipe.repetitions):
+                self.settle(server)
+                self.side.sampled = True
+                with self.side.sampler:
+                    samples = tuple(
+                        s for b in self.recipe.bench for s in self.measured(b, repetition, server)
+                    )
+                self.store.add_samples(self.run_id, samples)
+                self.journal.tell(
+                    RepetitionMeasured(
+                        launch=self.number, repetition=repetition, side=self.side.run.role, samples=samples
+                    )
+                )
+
+    def measured(self, bench: Bench, repetition: int, server: Tree | None) -> tuple[Sample, ...]:
+        """Run one benchmark pass and return its samples; raises StageFailed if it gave nothing usable."""
+        command = self.engine.bench(self.recipe, bench, self.place)
+        begin = logs.size(self.log)
+        output = self.command(command, "bench", self.recipe.timeout.bench_s, server)
+        log = logs.tail(self.log, start=begin) if server is not None else b""
+        parsed = parse_output(
+            command.parser,
+            output,
+            rules=self.recipe.metrics,
+            log=log,
+            files=self.named_files(),
+            expected_requests=command.requests,
+        )
+        if not parsed.readings:
+            why = parsed.invalid or "the benchmark's output has no metric that its parser knows"
+            tail = output[-4096:].decode(errors="replace")
+            raise StageFailed("parse", "failed", plain_failure("no_result", why, tail))
+        prefix = f"{bench.name}." if len(self.recipe.bench) > 1 else ""
+        known = {reading.metric.name for reading in parsed.readings}
+        logged = [r for r in parse_server_log(self.recipe.engine, log) if r.metric.name not in known]
+        parsed = parsed.model_copy(update={"readings": (*parsed.readings, *logged)})
+        return samples_of(parsed, self.number, repetition, prefix)
+
+    def settle(self, server: Tree | None) -> None:
+        """Bring the server to the same state before each pass; say so, once, where that fails."""
+        if server is None:
+            return
+        why = self.engine.settle(self.recipe, self.place)
+        if why and why not in self.side.said:
+            self.side.said.add(why)
+            self.journal.note(why)
+
+    def named_files(self) -> dict[str, bytes]:
+        """Return the contents of the files that the recipe's metrics are read from."""
+        found = {}
+        for rule in self.recipe.metrics.values():
+            if rule.file:
+                path = self.cwd / rule.file.replace("$RUN_DIR", str(self.folder))
+                found[rule.file] = logs.tail(path) if path.is_file() else b""
+        return found
+
+    def check(self, server: Tree | None) -> None:
+        """Run the guards' commands, once on each side; the last number that one prints is its value."""
+        for name, check in self.recipe.check.items():
+            if check.command is None:
+                continue
+            with self.stage("bench", f"check-{name}.log"):
+                command = BenchCommand(shell=check.command, parser="rules")
+                output = self.command(command, f"check-{name}", self.recipe.timeout.check_s, server)
+            value = last_number(output)
+            invalid = "the check printed no number" if value is None else None
+            metric = Metric(name=f"{CHECK}{name}")
+            number = math.nan if value is None else value
+            sample = Sample(metric=metric, value=number, launch=self.number, repetition=0, invalid=invalid)
+            self.store.add_samples(self.run_id, [sample])
+
+    def command(self, command: BenchCommand, stage: str, timeout_s: float, server: Tree | None) -> bytes:
+        """Run one command to its end and return what its parser is to read."""
+        return run_bench(
+            command,
+            cwd=self.cwd,
+            log=self.folder / f"{stage}.log",
+            server=server,
+            timeout_s=timeout_s,
+            run=self.run_id,
+            should_stop=self.will.stop,
+            env=self.env,
+            server_log=self.log if server else None,
+            stage="setup" if stage == "setup" else "bench",
+            on_new=self.remember,
+            limits=self.limits,
+        )
+
+    def teardown(self, server: Tree) -> None:
+        """End the server and all that it started, and say and record what is left in spite of that."""
+        with self.stage("teardown", "server.log"):
+            ended = tear_down(
+                server,
+                signal=self.engine.stop_signal(),
+                grace_s=self.recipe.timeout.grace_s,
+                hurry=self.will.hurry,
+                port=self.place.port,
+                gpus=self.gpus,
+                within_s=self.recipe.timeout.teardown_s,
+            )
+        for line in ended.left:
+            self.journal.note(f"left after the teardown: {line}")
+
+
+def last_number(output: bytes) -> float | None:
+    """Return the last number in what a command printed, or None."""
+    found = re.findall(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", output)
+    return float(found[-1]) if found else None
+
+
+def samples_of(parsed: Parsed, launch: int, repetition: int, prefix: str = "") -> tuple[Sample, ...]:
+    """Return what one pass measured as samples of the run."""
+    return tuple(
+        Sample(
+            metric=reading.metric.model_copy(update={"name": prefix + reading.metric.name}),
+            value=reading.value,
+            launch=launch,
+            repetition=repetition,
+            invalid=parsed.invalid,
+        )
+        for reading in parsed.readings
+    )

@@ -1,0 +1,170 @@
+"""A session: the candidate's run and, launch by launch beside it, a fresh run of the baseline."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from optrack.core.canonical import digest
+from optrack.core.judge import launch_order
+from optrack.core.judge.evidence import rules_of
+from optrack.core.metrics import Metric
+from optrack.core.plan import Item, Plan
+from optrack.core.recipe import Recipe
+from optrack.core.resolve import Resolved
+from optrack.core.run import Failure, Outcome, Run, Stage
+from optrack.core.runid import new_run_id
+from optrack.core.snapshot import Snapshot
+from optrack.settings import Settings
+from optrack.steps.capture import Sampler
+from optrack.steps.engines import engine_named
+from optrack.steps.engines.protocol import Engine, Place
+from optrack.steps.process import Tree, own_identity
+
+
+class Ending(NamedTuple):
+    """How a side's run ended, in which stage, and why if it didn't succeed."""
+
+    outcome: Outcome
+    stage: Stage
+    failure: Failure | None
+
+
+@dataclass
+class Side:
+    """One run of a session while it goes on: what it runs, and what has come of it so far."""
+
+    run: Run
+    recipe: Recipe
+    engine: Engine
+    folder: Path
+    launches: int = 0
+    repo: Path | None = None
+    tree: Tree | None = None
+    snapshot: Snapshot | None = None
+    ending: Ending | None = None
+    sampled: bool = False
+    said: set[str] = field(default_factory=set)
+    sampler: Sampler = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.sampler = Sampler(pids=lambda: [p.pid for p in self.tree.track()] if self.tree else [])
+
+
+@dataclass
+class Session:
+    """What one runner does: its sides, in an order that lets a drift of the machine hit both alike."""
+
+    settings: Settings
+    plan: Plan
+    candidate: Side
+    baseline: Side | None
+    inherited: Mapping[str, str]
+    salt: bytes
+    sequential: bool = False
+
+    @property
+    def most_launches(self) -> int:
+        """The launches of a side at most: as many as the recipe says, or as the rules of stopping allow."""
+        if self.baseline is None or not self.sequential:
+            return self.candidate.recipe.launches
+        recipe = self.candidate.recipe.model_copy(update={"stop": "sequential"})
+        return rules_of(recipe, Metric(name=""), min_effect=0.0, interleaved=True).max_launches
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The variables that either side's recipe names: they are recorded of both, with their values."""
+        sides = (self.candidate, *([self.baseline] if self.baseline else []))
+        return frozenset(name for side in sides for name in side.recipe.env)
+
+    def schedule(self) -> Iterator[tuple[Side, int]]:
+        """Yield each launch in turn, with its number on its side."""
+        if self.baseline is None:
+            yield from ((self.candidate, number) for number in range(self.most_launches))
+            return
+        sides = {"candidate": self.candidate, "baseline": self.baseline}
+        for turn in launch_order(self.most_launches):
+            yield sides[turn], sides[turn].launches
+
+    def environment(self, side: Side, place: Place) -> dict[str, str]:
+        """Return the environment of a side's commands: the runner's own, the recipe's over it, the launch's.
+
+        A recipe value of None takes an inherited variable away.
+        """
+        env = {
+            key: value for key, value in self.inherited.items() if side.recipe.env.get(key, "") is not None
+        }
+        env |= {key: value for key, value in side.recipe.env.items() if value is not None}
+        if side.recipe.repo:
+            env["REPO"] = str(side.repo or self.settings.project / side.recipe.repo)
+        return env | {
+            "PORT": str(place.port),
+            "RUN_DIR": str(place.run_dir),
+            "ITEM_ID": place.item,
+            "OPTRACK_PYTHON": sys.executable,
+        }
+
+
+def prepare(
+    settings: Settings,
+    plan: Plan,
+    candidate: tuple[Item, Resolved],
+    baseline: tuple[Item, Resolved] | None,
+    at: datetime,
+    *,
+    sequential: bool,
+) -> Session:
+    """Return the session that runs an item, beside the baseline where its launches are interleaved.
+
+    A `sequential` one ends as soon as its verdict is settled, within the recipe's number of launches; the
+    runs keep that with their recipe, since it belongs to the rules that they are judged by.
+    """
+    ours = _side(settings, plan, *candidate, at, sequential=sequential)
+    theirs = _side(settings, plan, *baseline, at, sequential=sequential) if baseline else None
+    if theirs is not None:
+        theirs.run = theirs.run.model_copy(update={"role": "baseline", "beside": ours.run.id})
+    return Session(settings, plan, ours, theirs, dict(os.environ), project_salt(settings.state), sequential)
+
+
+def _side(
+    settings: Settings, plan: Plan, item: Item, resolved: Resolved, at: datetime, *, sequential: bool
+) -> Side:
+    run = Run(
+        id=new_run_id(at, item.id),
+        plan=plan.name,
+        item=item.id,
+        host=settings.host,
+        started_at=at,
+        actor=settings.actor,
+        plan_digest=digest(plan.text),
+        recipe_digest=resolved.digest,
+        recipe={**resolved.data, "stop": "sequential" if sequential else "fixed"},
+        runner=own_identity(),
+    )
+    return Side(run, resolved.recipe, engine_named(resolved.recipe.engine), settings.runs / run.id)
+
+
+def project_salt(state: Path) -> bytes:
+    """Return the key with which this project's secrets are digested, made at the first call.
+
+    It never leaves the project folder: equal secrets give equal digests within one project only.
+    """
+    path = state / "salt"
+    if not path.exists():
+        state.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_name(f"salt-{os.getpid()}")
+        fresh.write_bytes(secrets.token_bytes(32))
+        fresh.chmod(0o600)
+        try:
+            os.link(fresh, path)
+        except FileExistsError:
+            pass
+        finally:
+            fresh.unlink()
+    return path.read_bytes()

@@ -1,0 +1,58 @@
+"""Files whose content is part of a snapshot: watched files, patches, start-up files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+WHOLE_LIMIT_BYTES = 256 * 2**20
+"""Up to this size a file's whole content is digested; of a larger one its size and both ends."""
+
+_BLOCK = 2**20
+
+
+def files_part(watch: Sequence[Path]) -> dict[str, Any]:
+    """Return the digest and size of each watched file; of a folder, those of the files under it as one."""
+    return {str(path): describe_file(path) for path in watch}
+
+
+def describe_file(path: Path) -> dict[str, Any]:
+    """Return `sha256` and `size` of a file; `sha256` is None, with the reason in `problem`, if it can't be
+    read."""
+    try:
+        if path.is_dir():
+            return _describe_folder(path)
+        return {"sha256": content_digest(path), "size": path.stat().st_size}
+    except OSError as error:
+        return {"sha256": None, "problem": error.strerror or type(error).__name__}
+
+
+def content_digest(path: Path, limit: int = WHOLE_LIMIT_BYTES) -> str:
+    """Return the SHA-256 of a file's content, or, of a file over `limit` bytes, `ends:` with that of its size
+    and both ends."""
+    size = path.stat().st_size
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        if size <= limit:
+            while block := file.read(_BLOCK):
+                digest.update(block)
+            return digest.hexdigest()
+        digest.update(str(size).encode() + file.read(_BLOCK))
+        file.seek(-_BLOCK, 2)
+        digest.update(file.read(_BLOCK))
+    return f"ends:{digest.hexdigest()}"
+
+
+def _describe_folder(folder: Path) -> dict[str, Any]:
+    digest = hashlib.sha256()
+    size = 0
+    for path in sorted(
+        path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts
+    ):
+        digest.update(
+            f"{path.relative_to(folder)}\0{content_digest(path)}\n".encode(errors="surrogateescape")
+        )
+        size += path.stat().st_size
+    return {"sha256": digest.hexdigest(), "size": size}

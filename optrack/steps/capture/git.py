@@ -1,0 +1,148 @@
+"""The code state of a repository: where it stands, and every change that isn't committed, without touching
+it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from optrack.core.secrets import mask_text
+from optrack.core.variables import plain
+from optrack.steps.capture.git_changes import changes
+from optrack.steps.capture.git_command import Answer, GitCommand, gitpython
+from optrack.steps.capture.git_lfs import lfs_part
+from optrack.steps.capture.git_status import Status, read_status
+
+_DEPTH = 3
+
+
+def describe_repository(folder: Path, *, salt: bytes, patch: bool = True, depth: int = 0) -> dict[str, Any]:
+    """Return the state of the repository that holds `folder`, as plain data.
+
+    `state` is `branch`, `detached`, `unborn`, `bare`, `none` (no repository), `no_git` (no git to ask) or
+    `refused` (git won't read it, for instance because somebody else owns it); in the last two the commit
+    comes from the repository's files, and `unknown` lists what couldn't be told. With `patch` the uncommitted
+    changes are kept, too.
+    """
+    if not folder.is_dir():
+        return {"state": "none", "problem": "no such folder"}
+    git = GitCommand(folder)
+    inside = git.ask(
+        "rev-parse",
+        "--is-bare-repository",
+        "--is-inside-work-tree",
+        "--absolute-git-dir",
+        "--git-common-dir",
+        "--is-shallow-repository",
+    )
+    if not inside.ok:
+        return _without_git(folder, inside)
+    bare, in_tree, git_dir, common, shallow = [*inside.text.split("\n"), *[""] * 5][:5]
+    if bare == "true" or in_tree != "true":
+        head = git.ask("rev-parse", "--verify", "-q", "HEAD")
+        return {"state": "bare", "commit": head.text if head.ok else None, "branch": None}
+    root = Path(git.ask("rev-parse", "--show-toplevel").text)
+    git = GitCommand(root)
+    status = read_status(git)
+    if status is None:
+        return _without_git(folder, git.ask("status", "--porcelain"))
+    commit = status.commit
+    data: dict[str, Any] = {
+        "state": "unborn" if commit is None else "detached" if status.branch is None else "branch",
+        "root": plain(str(root)),
+        "commit": commit,
+        "branch": status.branch,
+        "worktree": Path(git_dir) != (Path(folder) / common).resolve(),
+        **(_background(git, commit, salt) if patch else {}),
+    }
+    if shallow == "true":
+        data["shallow"] = True
+    data |= lfs_part(git, status)
+    data["dirty"] = status.dirty
+    data |= changes(git, status, salt=salt, keep=patch)
+    submodules = _submodules(root, status, salt, depth)
+    return {**data, "submodules": submodules} if submodules else data
+
+
+def _background(git: GitCommand, commit: str | None, salt: bytes) -> dict[str, Any]:
+    """Return what explains a state: the address that `origin` (or the only remote) is fetched from, without
+    its credentials; the commit's name by tags and its time; whether history or files are only there in
+    part."""
+    answer = git.ask("config", "--get-regexp", r"^(remote\..*\.url|core\.sparsecheckout)$")
+    settings = dict(line.split(" ", 1) for line in plain(answer.output).splitlines() if " " in line)
+    remotes = {name: address for name, address in settings.items() if name.startswith("remote.")}
+    address = remotes.get("remote.origin.url") or next(iter(remotes.values()), None)
+    found: dict[str, Any] = {"remote": mask_text(address, salt) if address else None}
+    if commit is not None:
+        described = git.ask("describe", "--tags", "--always", "--long", "HEAD")
+        found["describe"] = described.text if described.ok else None
+        when = git.ask("show", "-s", "--format=%cI", "HEAD")
+        found["committed_at"] = when.text if when.ok else None
+    if settings.get("core.sparsecheckout") == "true":
+        found["sparse"] = sorted(git.ask("sparse-checkout", "list").text.splitlines())
+    return found
+
+
+def _submodules(root: Path, status: Status, salt: bytes, depth: int) -> dict[str, Any]:
+    """Return the state of each submodule: the commit that is recorded and the one that is checked out."""
+    found: dict[str, Any] = {}
+    for path, recorded in sorted(status.links.items()):
+        folder = root / path
+        about: dict[str, Any] = {"recorded": recorded}
+        if not (folder / ".git").exists():
+            about |= {"state": "not checked out", "commit": None}
+        elif depth < _DEPTH and path in status.changed_links:
+            inner = describe_repository(folder, salt=salt, depth=depth + 1)
+            about |= {key: inner[key] for key in _OF_SUBMODULE if key in inner}
+        else:
+            about |= {"commit": recorded, "dirty": False}
+        found[path] = about
+    return found
+
+
+_OF_SUBMODULE = (
+    "state",
+    "commit",
+    "dirty",
+    "code",
+    "changed",
+    "untracked",
+    "patch",
+    "left_out",
+    "submodules",
+)
+
+
+def _without_git(folder: Path, answer: Answer) -> dict[str, Any]:
+    """Return what can be told of a repository that git can't or won't read: its commit, from its own
+    files."""
+    complaint = answer.complaint.strip().strip("'").strip()
+    if answer.status != 127 and "not a git repository" in complaint and "dubious" not in complaint:
+        return {"state": "none"}
+    state = "no_git" if answer.status == 127 else "refused"
+    head = _head_from_files(folder)
+    if head is None:
+        return (
+            {"state": "none"}
+            if state == "no_git"
+            else {"state": state, "problem": complaint, "unknown": ["commit"]}
+        )
+    problem = "no git to ask" if state == "no_git" else complaint.split("\n")[0]
+    return {**head, "state": state, "problem": problem, "unknown": ["changes", "untracked files"]}
+
+
+def _head_from_files(folder: Path) -> dict[str, Any] | None:
+    """Read commit and branch from the repository's files through GitPython, without running git."""
+    module = gitpython()
+    try:
+        repository = module.Repo(folder, search_parent_directories=True)
+    except (module.exc.InvalidGitRepositoryError, module.exc.NoSuchPathError):
+        return None
+    with repository:
+        head = repository.head
+        branch = None if head.is_detached else head.reference.name
+        try:
+            commit: str = head.dereference_recursive(repository, head.path)
+            return {"commit": commit, "branch": branch}
+        except (ValueError, OSError, module.exc.GitError):
+            return {"commit": None, "branch": branch}

@@ -1,0 +1,97 @@
+"""What the processes of a server may use: CPUs, NUMA nodes, limits, control group; and which they are."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from optrack.core.secrets import mask_argv
+from optrack.steps.capture.cgroup import cgroup_limits
+from optrack.steps.capture.environment import choose_witnesses, in_place
+from optrack.steps.capture.tree import Member, read_text
+
+_POLICIES = {0: "other", 1: "fifo", 2: "rr", 3: "batch", 5: "idle", 6: "deadline"}
+_LIMITS = {"locked_memory": "Max locked memory", "open_files": "Max open files", "stack": "Max stack size"}
+
+
+def processes_part(
+    members: Sequence[Member], *, salt: bytes, places: Mapping[str, str], proc: Path = Path("/proc")
+) -> dict[str, Any]:
+    """Return the `processes` part: the tree for people, and what its working processes may use."""
+    witnesses, _ = choose_witnesses(members)
+    workers = witnesses or [member for member in members if not member.shell] or list(members)
+    part: dict[str, Any] = {
+        "count": len(members),
+        "tree": [_line(member, members, salt, places) for member in members],
+        "affinity": _common(workers, lambda member: _status(proc, member.pid, "Cpus_allowed_list")),
+        "memory_nodes": _common(workers, lambda member: _status(proc, member.pid, "Mems_allowed_list")),
+        "memory_policy": _common(workers, lambda member: _memory_policy(proc, member.pid)),
+        "nice": _common(workers, lambda member: _nice(member.pid)),
+        "scheduler": _common(workers, lambda member: _policy(member.pid)),
+        "limits": {name: _limit(proc, workers, title) for name, title in _LIMITS.items()},
+    }
+    if workers:
+        part["cgroup"] = cgroup_limits(workers[0].pid, proc=proc)
+    return part
+
+
+def _line(
+    member: Member, members: Sequence[Member], salt: bytes, places: Mapping[str, str]
+) -> dict[str, Any]:
+    pids = [other.pid for other in members]
+    state = "unreadable" if member.environ is None else "as its parent's start" if member.forked else "read"
+    return {
+        "name": member.name,
+        "pid": member.pid,
+        "parent": pids.index(member.parent) if member.parent in pids else None,
+        "command": [in_place(word, places) for word in mask_argv(member.argv[:200], salt)],
+        "environment": state,
+    }
+
+
+def _common(members: Sequence[Member], read: Callable[[Member], Any]) -> Any:
+    """Return the one value that all members have, or the sorted list of the different ones."""
+    values = {value for member in members if (value := read(member)) is not None}
+    return next(iter(values)) if len(values) == 1 else sorted(values) or None
+
+
+def _status(proc: Path, pid: int, key: str) -> str | None:
+    found = re.search(rf"(?m)^{key}:\s*(.*)$", read_text(proc / str(pid) / "status") or "")
+    return found.group(1).strip() if found else None
+
+
+def _memory_policy(proc: Path, pid: int) -> str | None:
+    """Return the NUMA policy of the first mapping (`default`, `bind:0`, `interleave:0-1`), as numactl sets
+    it."""
+    try:
+        with (proc / str(pid) / "numa_maps").open() as file:
+            words = file.readline().split()
+    except OSError:
+        return None
+    return words[1] if len(words) > 1 else None
+
+
+def _nice(pid: int) -> int | None:
+    try:
+        return os.getpriority(os.PRIO_PROCESS, pid)
+    except OSError:
+        return None
+
+
+def _policy(pid: int) -> str | None:
+    try:
+        return _POLICIES.get(os.sched_getscheduler(pid), "unknown")
+    except OSError:
+        return None
+
+
+def _limit(proc: Path, members: Sequence[Member], title: str) -> Any:
+    return _common(members, lambda member: _soft_limit(proc, member.pid, title))
+
+
+def _soft_limit(proc: Path, pid: int, title: str) -> str | None:
+    found = re.search(rf"(?m)^{title}\s+(\S+)", read_text(proc / str(pid) / "limits") or "")
+    return found.group(1) if found else None

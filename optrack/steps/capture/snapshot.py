@@ -1,0 +1,169 @@
+"""The whole of a snapshot: captured before the launch, while the server runs, and once more at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from optrack.core.secrets import mask_text
+from optrack.core.snapshot import Snapshot
+from optrack.steps.capture.environment import own_places, passed_environment, server_environment
+from optrack.steps.capture.files import files_part
+from optrack.steps.capture.hardware import hardware_part
+from optrack.steps.capture.host import Places
+from optrack.steps.capture.interpreter import interpreter_of
+from optrack.steps.capture.libraries import libraries_part
+from optrack.steps.capture.packages import packages_part
+from optrack.steps.capture.processes import processes_part
+from optrack.steps.capture.tree import Member, read_tree
+
+Part = dict[str, Any]
+
+
+def capture_before(
+    *,
+    project: Path,
+    repo: Path | None,
+    env: Mapping[str, str | None],
+    recipe_env: Mapping[str, str | None],
+    watch: Sequence[Path] = (),
+    salt: bytes,
+    names: Collection[str] = (),
+    nvml: Any = None,
+    places: Places | None = None,
+) -> Snapshot:
+    """Capture what is known before the launch: code, passed environment, hardware and its state, watched
+    files.
+
+    `env` is what the runner passes to the commands (None unsets), `repo` the repository that the server's
+    code comes from, `names` are variables relevant beside the table. `nvml` stands in for pynvml, `places`
+    for /proc and /sys.
+    """
+    relevant = {*recipe_env, *names}
+    passed = {name: value for name, value in env.items() if value is not None}
+    own = own_places(passed)
+    return Snapshot(
+        git=_part(lambda: _repositories(project, repo, salt), salt),
+        env=_part(lambda: passed_environment(env, names=relevant, salt=salt, places=own), salt),
+        hardware=_part(
+            lambda: hardware_part(
+                salt=salt, visible=passed.get("CUDA_VISIBLE_DEVICES"), library=nvml, places=places
+            ),
+            salt,
+        ),
+        files=_part(lambda: files_part(watch), salt) if watch else {},
+    )
+
+
+def capture_running(
+    pids: Sequence[int],
+    *,
+    leader: int,
+    recipe_env: Mapping[str, str | None],
+    salt: bytes,
+    names: Collection[str] = (),
+    proc: Path = Path("/proc"),
+) -> Snapshot:
+    """Capture what the processes of a running server show: effective environment, packages and start-up files
+    of its interpreter, code of its editable packages, loaded libraries, affinity and limits. `pids` is the
+    whole tree."""
+    members = read_tree(pids, leader, proc)
+    relevant = {*recipe_env, *names}
+    places = own_places(next((member.environ for member in members if member.environ), {}))
+    packages = _part(lambda: _packages(members, salt), salt)
+    return Snapshot(
+        git=_part(lambda: _editable(packages or {}, salt), salt),
+        env=_part(lambda: server_environment(members, names=relevant, salt=salt, places=places), salt),
+        packages=packages,
+        libraries=_part(lambda: libraries_part(members, proc), salt),
+        processes=_part(lambda: processes_part(members, salt=salt, places=places, proc=proc), salt),
+    )
+
+
+def merge(before: Snapshot, running: Snapshot) -> Snapshot:
+    """Return both captures as one snapshot; a part that both have is merged key by key, what ran counting
+    more."""
+    parts: dict[str, Any] = {}
+    for name in Snapshot.model_fields:
+        old, new = getattr(before, name), getattr(running, name)
+        parts[name] = new if old is None else old if new is None else {**old, **new}
+    return Snapshot(**parts)
+
+
+def capture_after(snapshot: Snapshot, *, salt: bytes) -> Snapshot:
+    """Look again at the code and the watched files of a snapshot at the end of its run.
+
+    What was edited meanwhile is listed under `edited_in_run` of its repository and flagged in `files`.
+    """
+    git = {name: _looked_again(about, salt) for name, about in (snapshot.git or {}).items()}
+    files = {}
+    for path, about in (snapshot.files or {}).items():
+        now = files_part([Path(path)])[path] if "sha256" in about else about
+        changed = now.get("sha256") != about.get("sha256")
+        files[path] = (
+            {**about, "changed_in_run": True, "sha256_after": now.get("sha256")} if changed else about
+        )
+    return snapshot.model_copy(
+        update={"git": git or snapshot.git, "files": files if snapshot.files else snapshot.files}
+    )
+
+
+def _looked_again(about: Any, salt: bytes) -> Any:
+    from optrack.steps.capture.git import describe_repository
+
+    if not isinstance(about, Mapping) or "code" not in about:
+        return about
+    now = describe_repository(Path(about["root"]), salt=salt, patch=False)
+    if "code" not in now or _code_state(now) == _code_state(about):
+        return about
+    before = {*about.get("changed", ()), *about.get("untracked", {})}
+    after = {*now.get("changed", ()), *now.get("untracked", {})}
+    edited = sorted(before ^ after) or sorted(after) or ["committed changes"]
+    return {
+        **about,
+        "edited_in_run": edited,
+        "commit_after": now.get("commit"),
+        "code_after": now.get("code"),
+    }
+
+
+def _code_state(about: Mapping[str, Any]) -> list[Any]:
+    """Return what of a repository's description is its code, submodules included."""
+    own = [about.get(key) or None for key in ("code", "untracked", "left_out")]
+    inner = about.get("submodules") or {}
+    return [*own, {path: [module.get("commit"), _code_state(module)] for path, module in inner.items()}]
+
+
+def _part(capture: Callable[[], Part | None], salt: bytes) -> Part | None:
+    """Capture one part; whatever goes wrong with the system underneath leaves that part out, not the run."""
+    try:
+        return capture()
+    except (OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError) as error:
+        return {"problem": mask_text(f"{type(error).__name__}: {error}", salt)}
+
+
+def _repositories(project: Path, repo: Path | None, salt: bytes) -> Part:
+    from optrack.steps.capture.git import describe_repository
+
+    found: Part = {"project": describe_repository(project, salt=salt)}
+    if repo is not None:
+        found["repo"] = describe_repository(repo, salt=salt)
+    return found
+
+
+def _packages(members: Sequence[Member], salt: bytes) -> Part | None:
+    for member in members:
+        if interpreter := interpreter_of(member):
+            return packages_part(interpreter, salt=salt)
+    return None
+
+
+def _editable(packages: Mapping[str, Any], salt: bytes) -> Part | None:
+    """Return the code state of each editable package's repository."""
+    from optrack.steps.capture.git import describe_repository
+
+    found: Part = {}
+    for name, folder in packages.get("editable", {}).items():
+        found[f"package {name}"] = describe_repository(Path(folder), salt=salt)
+    return found

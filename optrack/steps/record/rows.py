@@ -1,0 +1,151 @@
+"""Turns rows of the views, as sqlite3 gives them, into core values."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from optrack.core.events import EVENT, Entry
+from optrack.core.judgement import Judgement
+from optrack.core.metrics import Metric, Sample
+from optrack.core.plan import Item
+from optrack.core.run import Failure, ProcessId, Run
+from optrack.core.snapshot import Snapshot
+from optrack.core.state import Acceptance, Adoption, ItemState, Judged, Note, PlanState, Transition
+from optrack.steps.record.merkle import join
+from optrack.steps.record.times import from_text
+
+_ITEMS: TypeAdapter[list[Item]] = TypeAdapter(list[Item])
+
+
+def plan_state(row: sqlite3.Row) -> PlanState:
+    """Return a row of `plan_state` as a value."""
+    return PlanState(**{**dict(row), "synced_at": from_text(row["synced_at"])})
+
+
+def item_states(found: Sequence[sqlite3.Row], notes: Mapping[int, tuple[Note, ...]]) -> tuple[ItemState, ...]:
+    """Return rows of `item_state` as values; `notes` are those of each item by its key."""
+    items = _ITEMS.validate_python(json.loads("[" + ",".join(row["data"] for row in found) + "]"))
+    return tuple(
+        _item_state(row, _as_it_stands(row, item, position), notes)
+        for position, (row, item) in enumerate(zip(found, items, strict=True))
+    )
+
+
+def _as_it_stands(row: sqlite3.Row, item: Item, position: int) -> Item:
+    """Return the item with the id and rank it has now, where its text isn't the plan's."""
+    if row["archived"] or row["added"]:
+        return item.model_copy(update={"id": row["id"], "rank": position})
+    return item
+
+
+def _item_state(row: sqlite3.Row, item: Item, notes: Mapping[int, tuple[Note, ...]]) -> ItemState:
+    judgement = row["judgement"]
+    return ItemState(
+        item=item,
+        status=row["status"],
+        archived=bool(row["archived"]),
+        stale=bool(row["stale"]),
+        adopted=bool(row["adopted"]),
+        runs=row["runs"],
+        last_run=row["last_run"],
+        last_outcome=row["last_outcome"],
+        judgement=Judgement.model_validate(json.loads(judgement)) if judgement else None,
+        notes=notes.get(row["key"], ()),
+    )
+
+
+def note(row: sqlite3.Row) -> Note:
+    """Return a row of `note_record` as a value."""
+    return Note(at=from_text(row["at"]), who=row["who"], text=row["text"])
+
+
+def run(row: sqlite3.Row, recipe: Mapping[str, Any], **whole: Any) -> Run:
+    """Return a row of `run_record` as a value; `whole` are the fields that are kept in other tables."""
+    return Run(
+        id=row["id"],
+        plan=row["plan"],
+        item=row["item"],
+        host=row["host"],
+        started_at=from_text(row["started_at"]),
+        ended_at=from_text(row["ended_at"]) if row["ended_at"] else None,
+        outcome=row["outcome"],
+        stage=row["stage"],
+        failure=Failure.model_validate(json.loads(row["failure"])) if row["failure"] else None,
+        role=row["role"],
+        beside=row["beside"],
+        actor=row["actor"],
+        plan_digest=row["plan_digest"] or "",
+        recipe_digest=row["recipe_digest"],
+        recipe=recipe,
+        runner=_runner(row),
+        **whole,
+    )
+
+
+def _runner(row: sqlite3.Row) -> ProcessId | None:
+    if row["runner_pid"] is None:
+        return None
+    return ProcessId(
+        pid=row["runner_pid"], start_ticks=row["runner_start_ticks"], boot_id=row["runner_boot_id"]
+    )
+
+
+def sample(row: sqlite3.Row) -> Sample:
+    """Return a row of `sample` as a value."""
+    return Sample(
+        metric=Metric(name=row["metric"], unit=row["unit"], better=row["better"]),
+        value=row["value"] if row["special"] is None else float(row["special"]),
+        launch=row["launch"],
+        repetition=row["repetition"],
+        invalid=row["invalid"],
+    )
+
+
+def snapshot(parts: Sequence[sqlite3.Row], content: Callable[[str], str]) -> Snapshot | None:
+    """Return the stored parts (`part`, `data`) as a snapshot; None where nothing was captured.
+
+    `content` returns a stored text by its digest.
+    """
+    return Snapshot(**{row["part"]: join(row["data"], content) for row in parts}) if parts else None
+
+
+def entry(row: sqlite3.Row) -> Entry:
+    """Return a row of `event` as a value."""
+    return Entry(
+        seq=row["seq"],
+        run=row["run"],
+        at=from_text(row["at"]),
+        event=EVENT.validate_python(json.loads(row["data"])),
+    )
+
+
+def transition(row: sqlite3.Row) -> Transition:
+    """Return a row of `transition_record` as a value."""
+    return Transition(**{**dict(row), "at": from_text(row["at"])})
+
+
+def judged(row: sqlite3.Row) -> Judged:
+    """Return a row of `judgement_record` as a value."""
+    return Judged(
+        seq=row["seq"],
+        plan=row["plan"],
+        item=row["item"],
+        at=from_text(row["at"]),
+        against=row["against"],
+        judgement=Judgement.model_validate(json.loads(row["data"])),
+    )
+
+
+def acceptance(row: sqlite3.Row) -> Acceptance:
+    """Return a row of `acceptance_record` as a value."""
+    return Acceptance(**{**dict(row), "at": from_text(row["at"])})
+
+
+def adoption(row: sqlite3.Row) -> Adoption:
+    """Return a row of `adoption_record` as a value."""
+    return Adoption(**{**dict(row), "at": from_text(row["at"])})

@@ -1,0 +1,122 @@
+"""Which database a URL means and whether its schema is this version's, told without SQLAlchemy."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Literal
+from urllib.parse import unquote
+
+from optrack.errors import StoreError
+
+HEAD = "0001"
+"""The newest migration: the schema that this version of optrack writes and reads."""
+
+BUSY_TIMEOUT_S = 5.0
+
+Standing = Literal["missing", "empty", "current", "older", "newer", "foreign"]
+
+
+def database_path(url: str | Path) -> Path:
+    """Return the file that a path or a SQLAlchemy URL of SQLite names.
+
+    Raises StoreError for another kind of database and for one in memory, which a runner couldn't share.
+    """
+    text = str(url)
+    if "://" not in text:
+        return Path(text).expanduser()
+    scheme, _, rest = text.partition("://")
+    if scheme.partition("+")[0] != "sqlite":
+        raise StoreError(
+            f"{scheme} databases aren't supported", hint="OPTRACK_DB takes a path or sqlite:///PATH"
+        )
+    name = unquote(rest.partition("?")[0].removeprefix("/"))
+    if name in ("", ":memory:"):
+        raise StoreError(
+            "a database in memory can't be shared with the runner", hint="OPTRACK_DB takes a path"
+        )
+    return Path(name).expanduser()
+
+
+def standing(path: Path) -> Standing:
+    """Tell how the database stands to this version of optrack, by a plain query.
+
+    `missing` and `empty` ones and an `older` schema are brought up to date by `Store.open`.
+    Raises StoreError for a file that is no SQLite database or can't be read.
+    """
+    if not path.exists():
+        return "missing"
+    with closing(connect_to_read(path)) as connection:
+        try:
+            tables = {
+                name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            }
+            if "alembic_version" not in tables:
+                return "foreign" if tables else "empty"
+            row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+        except sqlite3.Error as error:
+            raise read_error(path, error) from error
+    if row is None:
+        return "empty"
+    if row[0] == HEAD:
+        return "current"
+    return "newer" if str(row[0]) > HEAD else "older"
+
+
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """Return a connection that can't write; in a folder where nobody can, one that takes the file as it is.
+
+    Raises StoreError where there is no file or it can't be opened.
+    """
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    try:
+        return _checked(uri)
+    except sqlite3.OperationalError as error:
+        wal = path.with_name(f"{path.name}-wal")
+        unwritten = not wal.exists() or wal.stat().st_size == 0
+        if (
+            error.sqlite_errorname in ("SQLITE_CANTOPEN", "SQLITE_READONLY_DIRECTORY")
+            and path.is_file()
+            and unwritten
+        ):
+            try:
+                return _checked(f"{uri}&immutable=1")
+            except sqlite3.Error as second:
+                raise read_error(path, second) from second
+        raise read_error(path, error) from error
+    except sqlite3.Error as error:
+        raise read_error(path, error) from error
+
+
+def _checked(uri: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+    )
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def read_error(path: Path, error: Exception) -> StoreError:
+    """Return the StoreError that says what SQLite's error means for this database, and what to do."""
+    name = str(getattr(error, "sqlite_errorname", ""))
+    if name == "SQLITE_NOTADB":
+        return StoreError(
+            f"{path} isn't a SQLite database", hint="move it away, or point OPTRACK_DB elsewhere"
+        )
+    if name.startswith("SQLITE_CORRUPT"):
+        return StoreError(
+            f"{path} is damaged: {error}", hint=f"sqlite3 {path} .recover saves what can be read"
+        )
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        hint = "close what holds it, then try again"
+        return StoreError(f"{path} is locked by another program", hint=hint)
+    if path.is_dir():
+        return StoreError(f"{path} is a folder, not a database", hint="OPTRACK_DB takes the path of a file")
+    if not path.exists():
+        return StoreError(f"there is no database at {path}", hint="`optrack next` creates it")
+    return StoreError(f"can't read {path}: {error}", hint="check its permissions")

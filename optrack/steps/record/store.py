@@ -1,0 +1,265 @@
+"""The record's write side: takes core values, keeps them in SQLite, and loses nothing to a lock or a kill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Self, TypeVar
+
+from sqlmodel import Session
+
+from optrack.core.events import Event
+from optrack.core.judgement import Judgement
+from optrack.core.metrics import Sample
+from optrack.core.plan import Item, Plan
+from optrack.core.run import Failure, Outcome, ProcessId, Run, Stage
+from optrack.core.snapshot import Snapshot
+from optrack.core.state import Acceptance, Adoption, Against, ItemState, Note, Transition
+from optrack.core.status import Status
+from optrack.core.sync import Synced, stamp_of
+from optrack.errors import StoreError
+from optrack.steps.record import applying, claims, evidence, judgements, plans, side
+from optrack.steps.record.database import BusyError, Database, NoRoomError, write_error
+from optrack.steps.record.reader import Reader
+from optrack.steps.record.schema import database_path
+
+T = TypeVar("T")
+
+_PATIENCE_S = 60.0
+_PATIENCE_OF_A_RUN_S = 15.0
+_PATIENCE_WITH_A_SIDE_JOURNAL_S = 0.1
+_PENDING: tuple[Status, ...] = ("pending",)
+
+
+class Store:
+    """The database of a project, open for writing.
+
+    What a run has to say (events, samples, its end, …) goes to a side journal in the run's folder where the
+    database stays locked or refuses; `import_side` takes it in later, once. Everything else raises StoreError
+    then. Reading goes through `reader`.
+    """
+
+    def __init__(self, database: Database, reader: Reader, runs_dir: Path, *, patience_s: float) -> None:
+        self.reader = reader
+        self._database = database
+        self._runs_dir = runs_dir
+        self._patience_s = patience_s
+        self._sided: set[str] = set()
+
+    @classmethod
+    def open(cls, url: str | Path, *, runs_dir: Path | None = None, patience_s: float = _PATIENCE_S) -> Store:
+        """Open the database that a path or SQLAlchemy URL names, creating folder and schema where missing.
+
+        `runs_dir` holds the folders of the runs; without it, it is `runs` beside the database. Raises
+        StoreError, with a hint, for a read-only place, a file that is no database or not optrack's, a newer
+        schema, a lock that outlasts `patience_s`.
+        """
+        path = database_path(url)
+        database = Database.open(path, patience_s=patience_s)
+        return cls(database, Reader.open(path), runs_dir or path.parent / "runs", patience_s=patience_s)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.reader.close()
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def sync(self, plan: Plan, *, who: str, at: datetime, digests: Mapping[str, str] | None = None) -> Synced:
+        """Bring the plan's items up to date with its text and return what changed.
+
+        `digests` has the digest of each item's resolved recipe now. A plan that is as it was costs one query.
+        Raises PlanError for ids that are used twice.
+        """
+        recipes = digests or {}
+        stamp = stamp_of(plan, recipes)
+        if self.reader.stamp(plan.name) == stamp:
+            return Synced(plan=plan.name)
+        before = set(self.reader.stale(plan.name))
+        synced = self._write(lambda s: plans.sync_plan(s, plan, recipes, stamp, who=who, at=at))
+        after = self.reader.stale(plan.name)
+        return synced.model_copy(update={"stale": tuple(item for item in after if item not in before)})
+
+    def add_item(self, plan: str, item: Item, *, who: str, at: datetime) -> None:
+        """Add an item that the plan's text doesn't have; it stays after the others until the text has it."""
+        self._write(lambda s: plans.add_item(s, plan, item, who=who, at=at))
+
+    def items(self, plan: str) -> tuple[ItemState, ...]:
+        """Return where the items of the plan stand, in plan order, archived ones last."""
+        return self.reader.items(plan)
+
+    def claim(self, run: Run, *, from_statuses: Collection[Status] = _PENDING) -> bool:
+        """Take the run's item and insert the run, in one step that exactly one of several callers wins.
+
+        It fails (False) where the item stands elsewhere than `from_statuses` or has a live run. A run that is
+        `beside` another takes no item.
+        """
+        return self._write(lambda s: claims.claim_item(s, run, from_statuses))
+
+    def set_runner(self, run: str, runner: ProcessId) -> None:
+        """Record which process runs the run, once it is known."""
+        self._write(lambda s: claims.set_runner(s, run, runner))
+
+    def transition(
+        self,
+        plan: str,
+        item: str,
+        after: Status,
+        *,
+        who: str,
+        why: str,
+        at: datetime,
+        run: str | None = None,
+    ) -> Transition:
+        """Move the item and record who did and why; raises UsageError naming the moves that are allowed."""
+        return self._write(
+            lambda s: claims.move_item(
+                s, claims.item_row(s, plan, item), after, who=who, why=why, at=at, run=run
+            )
+        )
+
+    def record_process(self, run: str, process: ProcessId, role: str) -> None:
+        """Record a process of the run, so that a later command can find what it left."""
+        self._keep(side.ProcessKept(run=run, process=process, role=role), durable=True)
+
+    def processes(self, run: str) -> tuple[tuple[ProcessId, str], ...]:
+        """Return the processes of the run with their roles."""
+        return self.reader.processes(run)
+
+    def record_stage(self, run: str, stage: Stage, seconds: float, *, launch: int = 0) -> None:
+        """Record how long a stage of a launch took."""
+        self._keep(side.StageKept(run=run, stage=stage, seconds=seconds, launch=launch))
+
+    def add_samples(self, run: str, samples: Sequence[Sample]) -> None:
+        """Record samples; NaN and infinities stay what they are."""
+        self._keep(side.SamplesKept(run=run, samples=tuple(samples)))
+
+    def put_snapshot(self, run: str, snapshot: Snapshot) -> None:
+        """Record the captured parts of the run's snapshot; a part given again replaces the earlier one."""
+        self._keep(side.PartsKept(run=run, parts=evidence.parts_of(snapshot)))
+
+    def add_artifact(self, run: str, path: str) -> None:
+        """Record a file that the run left."""
+        self._keep(side.ArtifactKept(run=run, path=path))
+
+    def note_run(self, run: str, text: str) -> None:
+        """Record a sentence about the run that its readers should know."""
+        self._keep(side.NoteKept(run=run, text=text))
+
+    def append(self, run: str, event: Event, at: datetime) -> int:
+        """Append an event to the journal and return its number: 0 if it went to the side journal."""
+        return int(self._keep(side.EventKept(run=run, event=event, at=at)) or 0)
+
+    def finish(
+        self,
+        run: str,
+        *,
+        outcome: Outcome,
+        stage: Stage,
+        failure: Failure | None = None,
+        at: datetime,
+        item_after: Status | None,
+        why: str,
+        verdict: str | None = None,
+    ) -> bool:
+        """Close the run, move its item and journal `RunEnded`, all or nothing; False if it was closed before.
+
+        The item moves (to `item_after`, recorded with `why`) only if it is still in progress.
+        """
+        end = side.EndKept(
+            run=run,
+            outcome=outcome,
+            stage=stage,
+            failure=failure,
+            at=at,
+            item_after=item_after,
+            why=why,
+            verdict=verdict,
+        )
+        return bool(self._keep(end, durable=True))
+
+    def put_judgement(
+        self, judgement: Judgement, plan: str, item: str, at: datetime, *, against: Against = "baseline"
+    ) -> None:
+        """Record the judgement of its candidate's run; it is then the one in force for the item."""
+        self._keep(
+            side.JudgementKept(
+                run=judgement.candidate, judgement=judgement, plan=plan, item=item, at=at, against=against
+            ),
+            durable=True,
+        )
+
+    def accept(
+        self, plan: str, field: str, *, who: str, why: str, at: datetime, item: str | None = None
+    ) -> Acceptance:
+        """Accept differences in `field` as harmless, for one item's comparisons or the whole plan's."""
+        return self._write(
+            lambda s: judgements.add_acceptance(s, plan, field, item=item, who=who, why=why, at=at)
+        )
+
+    def withdraw(self, plan: str, field: str, *, at: datetime, item: str | None = None) -> int:
+        """Withdraw what was accepted for `field`; returns how many acceptances that were."""
+        return self._write(lambda s: judgements.withdraw_acceptance(s, plan, field, item=item, at=at))
+
+    def adopt(
+        self, plan: str, item: str, *, who: str, why: str, at: datetime, run: str | None = None
+    ) -> Adoption:
+        """Make the item's configuration the base of what follows."""
+        return self._write(lambda s: judgements.add_adoption(s, plan, item, run=run, who=who, why=why, at=at))
+
+    def undo_adopt(self, plan: str, *, who: str, at: datetime) -> str:
+        """Undo the latest adoption and return its item; raises UsageError where there is none."""
+        return self._write(lambda s: judgements.undo_adoption(s, plan, who=who, at=at))
+
+    def note(self, plan: str, item: str, text: str, *, who: str, at: datetime) -> Note:
+        """Attach a remark to an item."""
+        return self._write(lambda s: judgements.add_note(s, plan, item, text, who=who, at=at))
+
+    def open_runs(self) -> tuple[Run, ...]:
+        """Return the runs without an outcome, oldest first: to be checked for dead runners."""
+        return self.reader.open_runs()
+
+    def import_side(self, run_dir: Path) -> int:
+        """Take in what the run put in its folder's side journal, each line once; returns how many lines."""
+        lines = list(side.kept_lines(run_dir))
+        if not lines:
+            return 0
+        return self._write(lambda s: applying.apply_lines(s, lines))
+
+    def _write(self, work: Callable[[Session], T]) -> T:
+        try:
+            return self._database.write(work, durable=True, patience_s=self._patience_s)
+        except (BusyError, NoRoomError) as error:
+            raise write_error(self._database.path, error) from error
+
+    def _keep(self, what: side.Kept, *, durable: bool = False) -> applying.Result:
+        """Write a record of a run to the database, or to its side journal where the database refuses."""
+        run_dir = self._runs_dir / what.run
+        patience_s = min(self._patience_s, _PATIENCE_OF_A_RUN_S)
+        try:
+            if what.run in self._sided:
+                lines = list(side.kept_lines(run_dir))
+                self._database.write(
+                    lambda s: applying.apply_lines(s, lines),
+                    durable=True,
+                    patience_s=_PATIENCE_WITH_A_SIDE_JOURNAL_S,
+                )
+                self._sided.discard(what.run)
+            return self._database.write(
+                lambda s: applying.apply(s, what), durable=durable, patience_s=patience_s
+            )
+        except (BusyError, NoRoomError) as error:
+            try:
+                side.keep(run_dir, what)
+            except OSError as second:
+                raise StoreError(
+                    f"neither {self._database.path} nor {run_dir / side.SIDE_NAME} can be written: {second}",
+                    hint="free some disk space",
+                ) from error
+            self._sided.add(what.run)
+            return None

@@ -1,0 +1,55 @@
+"""Expected gains against measured ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from optrack.core.judge.calibration import Expectation, calibrate, expected_gain
+from optrack.core.plan import Quantity
+
+
+def gain(low: float, high: float, unit: str) -> Quantity:
+    return Quantity(text="", low=low, high=high, unit=unit)
+
+
+def test_a_percentage_and_a_factor_speak_of_the_metric() -> None:
+    assert expected_gain(gain(15, 15, "%"), {}, "higher") == (0.15, 0.15)
+    assert expected_gain(gain(2, 2, "x"), {}, "higher") == (1.0, 1.0)
+    assert expected_gain(gain(2, 2, "x"), {}, "lower") == (0.5, 0.5)
+
+
+def test_saved_milliseconds_are_related_to_the_time_they_are_saved_from() -> None:
+    low, high = expected_gain(gain(5, 10, "ms"), {"verify_ms": 30.0}, "higher") or (0.0, 0.0)
+    assert low == pytest.approx(0.2)
+    assert high == pytest.approx(0.5)
+    assert expected_gain(gain(3, 3, "ms"), {"verify_ms": 30.0}, "lower") == (0.1, 0.1)
+
+
+def test_what_cannot_be_related_has_no_fraction() -> None:
+    assert expected_gain(gain(5, 10, "ms"), {}, "higher") is None
+    assert expected_gain(gain(5, 10, "ms"), {"a_ms": 1.0, "b_ms": 2.0}, "higher") is None
+    assert expected_gain(gain(40, 40, "ms"), {"verify_ms": 30.0}, "higher") is None
+    assert expected_gain(Quantity(text="some"), {}, "higher") is None
+
+
+def test_a_plan_that_promised_too_much_is_told_by_how_much() -> None:
+    items = [
+        Expectation(item="1A", low=0.2, high=0.4, measured=0.0),
+        Expectation(item="1B", low=0.1, high=0.26, measured=0.2),
+    ]
+    calibration = calibrate(items)
+    assert calibration.ratio == pytest.approx(2.4)
+    assert "2.4 times too high" in calibration.text
+    assert [item.standing for item in items] == ["below", "within"]
+
+
+def test_a_plan_that_gained_nothing_has_no_ratio() -> None:
+    calibration = calibrate([Expectation(item="1A", low=0.1, high=0.1, measured=-0.05)])
+    assert calibration.ratio is None
+    assert "wasn't gained" in calibration.text
+
+
+def test_a_plan_may_be_right_or_too_modest() -> None:
+    assert "about right" in calibrate([Expectation(item="1", low=0.1, high=0.1, measured=0.1)]).text
+    assert "2.0 times too low" in calibrate([Expectation(item="1", low=0.1, high=0.1, measured=0.2)]).text
+    assert "No item" in calibrate([]).text
