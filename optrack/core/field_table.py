@@ -199,6 +199,7 @@ _HARDWARE = (
 )
 _REST = (
     _stable("files.*.sha256", "the watched file {owner}"),
+    _stable("files.*.changed_in_run", "whether the watched file {owner} changed while the run was measured"),
     _informative("files.**"),
     _stable("processes.affinity", "the CPUs that the server may use"),
     _stable("processes.memory_nodes", "the NUMA nodes that the server may use"),

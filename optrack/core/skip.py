@@ -22,7 +22,7 @@ _VERDICTS = {
     "inconclusive": "inconclusive", "failed": "failed",
 }  # fmt: skip
 _CLAUSE = re.compile(
-    r"^(?P<ids>.+?)\s+(?:(?:is|was|are|were|has|have|does|did|gives?|gave|shows?)\s+)?(?P<not>(?:not|n't"
+    r"^(?P<ids>.+?)\s+(?:(?:is|was|are|were|has|have|had|does|did|gives?|gave|shows?)\s+)?(?P<not>(?:not|n't"
     r"|never|no longer)\s+)?"
     rf"(?:been\s+)?(?:an?\s+|the\s+)?(?P<outcome>{'|'.join(sorted(_OUTCOMES, key=len, reverse=True))})\.?$",
     re.IGNORECASE,

@@ -21,11 +21,14 @@ from optrack.running.session import Session, Side
 from optrack.running.will import Will
 from optrack.steps.capture import capture_before, capture_running, merge
 from optrack.steps.engines.protocol import BenchCommand, Place
+from optrack.steps.gpus import GpuUse, gpu_use
 from optrack.steps.launch import start_server, wait_until_ready
 from optrack.steps.measure import run_bench
-from optrack.steps.preflight import free_port, is_free
+from optrack.steps.preflight import free_port, is_free, port_problem
 from optrack.steps.process import Tree, logs
+from optrack.steps.process.logs import Limits
 from optrack.steps.stage import StageFailed
+from optrack.steps.teardown import tear_down
 
 if TYPE_CHECKING:
     from optrack.steps.record.store import Store
@@ -43,6 +46,9 @@ class Launching:
         self.folder = side.folder / f"launch-{number}"
         self.log = self.folder / "server.log"
         self.cwd = session.settings.project / (self.recipe.cwd or "")
+        self.limits = Limits(log_bytes=self.recipe.log_limit_bytes)
+        self.server: Tree | None = None
+        self.gpus: tuple[GpuUse, ...] = ()
 
     def run(self) -> None:
         """Go through the stages; raises StageFailed with the one that ended it, after the teardown."""
@@ -56,8 +62,8 @@ class Launching:
             with self.stage("setup", "setup.log"):
                 command = BenchCommand(shell=self.recipe.setup, parser="rules")
                 self.command(command, "setup", self.recipe.timeout.setup_s, None)
-        server = self.launch()
         try:
+            server = self.launch()
             if server is not None:
                 self.wait(server)
                 if self.number == 0:
@@ -66,8 +72,8 @@ class Launching:
             if self.number == 0:
                 self.check(server)
         finally:
-            if server is not None:
-                self.teardown(server)
+            if self.server is not None:
+                self.teardown(self.server)
 
     def stage(self, name: Stage, log: str | None = None) -> AbstractContextManager[None]:
         """Time a stage of this launch and tell it."""
@@ -78,7 +84,7 @@ class Launching:
         """Return the launch's folder and port; a port that the recipe fixes must be free."""
         port = self.recipe.port or free_port()
         if not is_free(port):
-            raise StageFailed("preflight", "failed", plain_failure("port_in_use", f"port {port} is taken"))
+            raise StageFailed("preflight", "failed", plain_failure("port_in_use", port_problem(port)))
         return Place(
             run=self.run_id, item=self.side.run.item, launch=self.number, run_dir=self.folder, port=port
         )
@@ -129,23 +135,27 @@ class Launching:
         if command is None:
             return None
         with self.stage("launch", "server.log"):
+            self.gpus = gpu_use()
             self.env |= {key: value for key, value in command.env.items() if key not in self.recipe.env}
-            return start_server(
+            self.server = start_server(
                 command.shell, self.env, self.cwd, self.log, run=self.run_id, on_new=self.remember
             )
+        return self.server
 
     def wait(self, server: Tree) -> None:
         """Wait until the server is ready."""
+        ready = self.engine.ready(self.recipe)
         with self.stage("ready", "server.log"):
             wait_until_ready(
                 server,
-                self.engine.ready(self.recipe),
+                ready,
                 host=self.place.host,
                 port=self.place.port,
                 log=self.log,
                 should_stop=self.will.stop,
                 env=self.env,
                 cwd=self.cwd,
+                limits=self.limits.model_copy(update={"silence_s": ready.silence_s}),
             )
 
     def measure(self, server: Tree | None) -> None:
@@ -208,19 +218,23 @@ class Launching:
             server_log=self.log if server else None,
             stage="setup" if stage == "setup" else "bench",
             on_new=self.remember,
+            limits=self.limits,
         )
 
     def teardown(self, server: Tree) -> None:
-        """End the server and all that it started; what lives on in spite of that is said and recorded."""
+        """End the server and all that it started, and say and record what is left in spite of that."""
         with self.stage("teardown", "server.log"):
-            stopped = server.stop(
+            ended = tear_down(
+                server,
                 signal=self.engine.stop_signal(),
                 grace_s=self.recipe.timeout.grace_s,
                 hurry=self.will.hurry,
+                port=self.place.port,
+                gpus=self.gpus,
+                within_s=self.recipe.timeout.teardown_s,
             )
-        if stopped.left:
-            pids = ", ".join(str(process.pid) for process in stopped.left)
-            self.journal.note(f"processes of this run live on after the teardown: {pids}")
+        for line in ended.left:
+            self.journal.note(f"left after the teardown: {line}")
 
 
 def last_number(output: bytes) -> float | None:

@@ -13,9 +13,10 @@ from textual.binding import BindingType
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.message import Message
 from textual.screen import Screen
+from textual.scrollbar import ScrollBar
 from textual.widget import Widget
 
-from optrack.tui import commands, themes, watch
+from optrack.tui import commands, look, themes, watch
 from optrack.tui.ascii_only import AsciiOnly
 from optrack.tui.board import Board
 from optrack.tui.messages import Acted, BoardChanged, BoardFailed, Picture
@@ -49,6 +50,8 @@ class OptrackApp(App[None]):
     ) -> None:
         self._ascii = AsciiOnly(enabled=ascii_only)
         super().__init__()
+        ScrollBar.renderer = look.WholeCells
+        self.ansi_theme_dark, self.ansi_theme_light = look.LOG_DARK, look.LOG_LIGHT
         self.board = board
         self.read_only = read_only
         self.picture: Picture | None = None

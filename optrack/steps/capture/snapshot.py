@@ -101,7 +101,9 @@ def capture_after(snapshot: Snapshot, *, salt: bytes) -> Snapshot:
     for path, about in (snapshot.files or {}).items():
         now = files_part([Path(path)])[path] if "sha256" in about else about
         changed = now.get("sha256") != about.get("sha256")
-        files[path] = {**about, "sha256_after": now.get("sha256")} if changed else about
+        files[path] = (
+            {**about, "changed_in_run": True, "sha256_after": now.get("sha256")} if changed else about
+        )
     return snapshot.model_copy(
         update={"git": git or snapshot.git, "files": files if snapshot.files else snapshot.files}
     )
@@ -113,7 +115,7 @@ def _looked_again(about: Any, salt: bytes) -> Any:
     if not isinstance(about, Mapping) or "code" not in about:
         return about
     now = describe_repository(Path(about["root"]), salt=salt, patch=False)
-    if all(now.get(key) == about.get(key) for key in ("code", "untracked", "left_out", "submodules")):
+    if "code" not in now or _code_state(now) == _code_state(about):
         return about
     before = {*about.get("changed", ()), *about.get("untracked", {})}
     after = {*now.get("changed", ()), *now.get("untracked", {})}
@@ -124,6 +126,13 @@ def _looked_again(about: Any, salt: bytes) -> Any:
         "commit_after": now.get("commit"),
         "code_after": now.get("code"),
     }
+
+
+def _code_state(about: Mapping[str, Any]) -> list[Any]:
+    """Return what of a repository's description is its code, submodules included."""
+    own = [about.get(key) or None for key in ("code", "untracked", "left_out")]
+    inner = about.get("submodules") or {}
+    return [*own, {path: [module.get("commit"), _code_state(module)] for path, module in inner.items()}]
 
 
 def _part(capture: Callable[[], Part | None], salt: bytes) -> Part | None:
