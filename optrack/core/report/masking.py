@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from optrack.core.canonical import recipe_digest
+from optrack.core.judgement import Judgement
 from optrack.core.report.log import Log
 from optrack.core.run import Run
 from optrack.core.secrets import mask_data, mask_text
@@ -22,7 +23,19 @@ def masked_log(log: Log, salt: bytes) -> Log:
             for item, factors in log.factors.items()
         },
         states=tuple(_state(state, salt) for state in log.states),
+        transitions=tuple(
+            t.model_copy(update={"why": mask_text(t.why, salt)}) if t.why else t for t in log.transitions
+        ),
+        judgements=tuple(
+            j.model_copy(update={"judgement": masked_judgement(j.judgement, salt)}) for j in log.judgements
+        ),
     )
+
+
+def masked_judgement(judgement: Judgement, salt: bytes) -> Judgement:
+    """Return a judgement with every secret that can be recognised in its reasons masked: they quote failures."""
+    reasons = tuple(mask_text(reason, salt) for reason in judgement.reasons)
+    return judgement if reasons == judgement.reasons else judgement.model_copy(update={"reasons": reasons})
 
 
 def _value(leaf: str, value: Any, salt: bytes) -> Any:
@@ -30,10 +43,9 @@ def _value(leaf: str, value: Any, salt: bytes) -> Any:
 
 
 def _state(state: ItemState, salt: bytes) -> ItemState:
-    if not state.notes:
-        return state
+    judgement = masked_judgement(state.judgement, salt) if state.judgement else None
     notes = tuple(n.model_copy(update={"text": mask_text(n.text, salt)}) for n in state.notes)
-    return state.model_copy(update={"notes": notes})
+    return state.model_copy(update={"notes": notes, "judgement": judgement})
 
 
 def masked_run(run: Run, salt: bytes) -> Run:
