@@ -97,7 +97,7 @@ def test_since_leaves_out_the_details_of_what_is_older(project: Filled) -> None:
 
 def test_a_plan_without_runs_has_a_log_too(project: Filled) -> None:
     log = project.campaign.log()
-    bare = Log(plan=log.plan, states=())
+    bare = Log(plan=log.plan, states=(), runs=())
     text = markdown_log(bare)
     assert "**Baseline**: not measured yet" in text
     assert "no fair improvement yet" in text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from optrack.core.canonical import recipe_digest
-from optrack.core.judgement import Judgement
+from optrack.core.judgement import Difference, Judgement
 from optrack.core.report.log import Log
 from optrack.core.run import Run
 from optrack.core.secrets import mask_data, mask_text
@@ -33,9 +33,24 @@ def masked_log(log: Log, salt: bytes) -> Log:
 
 
 def masked_judgement(judgement: Judgement, salt: bytes) -> Judgement:
-    """Return a judgement with every secret that can be recognised in its reasons masked: they quote failures."""
-    reasons = tuple(mask_text(reason, salt) for reason in judgement.reasons)
-    return judgement if reasons == judgement.reasons else judgement.model_copy(update={"reasons": reasons})
+    """Return a judgement with every secret masked that its reasons and differences quote."""
+    return judgement.model_copy(
+        update={
+            "reasons": tuple(mask_text(reason, salt) for reason in judgement.reasons),
+            "differences": tuple(_difference(found, salt) for found in judgement.differences),
+        }
+    )
+
+
+def _difference(found: Difference, salt: bytes) -> Difference:
+    before, after = _value(found.field, found.baseline, salt), _value(found.field, found.candidate, salt)
+    if (before, after) == (found.baseline, found.candidate):
+        return found
+    meaning = found.meaning
+    for plain, masked in ((found.baseline, before), (found.candidate, after)):
+        if isinstance(plain, str) and plain != masked:
+            meaning = meaning.replace(plain, masked)
+    return found.model_copy(update={"baseline": before, "candidate": after, "meaning": meaning})
 
 
 def _value(leaf: str, value: Any, salt: bytes) -> Any:
