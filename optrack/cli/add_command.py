@@ -14,7 +14,7 @@ from optrack.errors import UsageError
 
 @click.command("add")
 @click.argument("title", required=False)
-@click.option("--id", "name", default=None, help="its id; by default X1, X2, …")
+@click.option("--id", "id", default=None, help="its id; by default X1, X2, …")
 @click.option("--parent", default=None, help="the item it stands under")
 @click.option("--hypothesis", default=None, help="what is expected, and why")
 @click.option("--gain", default=None, help="the expected gain, like `5-10 ms` or `15%`")
@@ -27,23 +27,19 @@ from optrack.errors import UsageError
 )
 @click.option("--write", is_flag=True, help="append it to the plan's file; else it is only in the database")
 @standard
-def command(
-    call: Call, title: str | None, name: str | None, source: str | None, write: bool, **given: Any
-) -> None:
+def command(call: Call, /, write: bool, **given: Any) -> None:
     """Add an item to the plan: beside its text, in the database, or with --write at the end of its file."""
     from optrack.campaign.adding import add_item
     from optrack.cli.files import read_bytes
     from optrack.core.added import new_item
     from optrack.core.documents import item_document
 
+    source, recipe = given.pop("source"), given.pop("recipe")
     data = _from_json(read_bytes(source)) if source is not None else {}
-    recipe = given.pop("recipe")
     if recipe is not None and recipe.startswith("@"):
         recipe = read_bytes(recipe[1:]).decode(errors="replace")
     needs = given.pop("needs")
     data |= {key: value for key, value in given.items() if value is not None}
-    data |= {"title": title} if title is not None else {}
-    data |= {"id": name} if name is not None else {}
     data |= {"recipe": recipe} if recipe is not None else {}
     data |= {"needs": [need.strip() for need in needs.split(",") if need.strip()]} if needs else {}
     if "title" not in data:

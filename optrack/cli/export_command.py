@@ -134,7 +134,7 @@ def _update(call: Call, log: Log, document: Path) -> None:
 
 
 def _mlflow(call: Call, log: Log, uri: str | None) -> None:
-    from optrack.mlflow_export import export_to_mlflow
+    from optrack.campaign.mlflow_export import export_to_mlflow
 
     if uri is None:
         raise UsageError(

@@ -11,10 +11,10 @@ from optrack.core.secrets import is_masked, mask_data, mask_value
 from optrack.core.snapshot import Snapshot
 from optrack.core.variables import plain
 
-_VOLATILE = re.compile(
-    r"(?:^|_)(?:time|timestamp|started|startup|uptime|last|avg|mean|count|counter|pid|port|uuid|id|url|address|host|"
-    r"usage|throughput|running|waiting|queue|nccl_port|dist_init_addr|step|latency|seed|num_requests|request|requests|"
-    r"effective|command|graph_mem|available)(?:_|$)"
+_MOVING = re.compile(
+    r"^(?!max_|min_|num_|enable_|disable_)(?:.*_)?(?:time|timestamp|started|startup|uptime|last|avg|mean|count|counter|"
+    r"pid|port|uuid|id|url|address|addr|host|usage|throughput|running|waiting|queue|latency|seed|requests?|effective|"
+    r"launch_command|graph_mem|available)(?:_.*)?$"
 )
 """Keys of a server's report that are counters, clocks, ports and the like."""
 
@@ -43,12 +43,17 @@ def arguments_part(
         settings: dict[str, Any] = {}
         moving: dict[str, Any] = {}
         for key, value in mask_data(dict(reported), salt).items():
-            known = isinstance(value, (str, int, float, bool, type(None))) and not _VOLATILE.search(key)
-            (settings if known or key in ("max_total_num_tokens",) or key in _names(asked) else moving)[
-                key
-            ] = value
+            moves = _MOVING.match(key) is not None or not _is_setting(value)
+            (moving if moves and key not in _names(asked) else settings)[key] = value
         part["reported"] = {**settings, "volatile": moving}
     return part
+
+
+def _is_setting(value: Any) -> bool:
+    """Whether a reported value can be a setting: a single value, or a list of such."""
+    if isinstance(value, list):
+        return all(not isinstance(inner, (Mapping, list)) for inner in value)
+    return not isinstance(value, Mapping)
 
 
 def _names(asked: Mapping[str, Any]) -> set[str]:

@@ -13,6 +13,7 @@ from optrack.core.field_table import Field
 from optrack.core.fields import dotted, field_of, leaves
 from optrack.core.judgement import Comparison, Difference
 from optrack.core.meaning import sentence
+from optrack.core.secrets import is_masked
 from optrack.core.snapshot import Snapshot
 from optrack.core.variables import is_noise
 
@@ -149,7 +150,7 @@ def _one_sided(
 def _unseen(
     part: str, baseline: Mapping[str, Any], candidate: Mapping[str, Any]
 ) -> dict[tuple[str, ...], Difference]:
-    """Return the sections that only one side could see: comparing their fields one by one would say nothing
+    """Return the sections that one side couldn't see: comparing their fields one by one would say nothing
     true."""
     sections = {
         "env": ("server",),
@@ -159,15 +160,28 @@ def _unseen(
     }
     found: dict[tuple[str, ...], Difference] = {}
     for section in sections.get(part, ()):
-        theirs, ours = baseline.get(section), candidate.get(section)
-        if (theirs is None) == (ours is None):
-            continue
-        whose = "baseline's" if theirs is None else "candidate's"
-        meaning = (
-            f"{part}.{section} could not be seen in the {whose} run: a difference in it would not be seen."
+        seen = [side.get(section) is not None for side in (baseline, candidate)]
+        hidden = part == "env" and any(
+            "witness" in side and not side.get(section) for side in (baseline, candidate)
         )
-        found[part, section] = _unknown(f"{part}.{section}", theirs is not None, ours is not None, meaning)
+        if seen[0] != seen[1] or (hidden and not all(seen)):
+            found[part, section] = _unseen_section(part, section, seen[0], seen[1])
+    for name in sorted(baseline.keys() & candidate.keys()) if part == "git" else ():
+        seen = [
+            not (isinstance(side[name], Mapping) and side[name].get("unknown"))
+            for side in (baseline, candidate)
+        ]
+        if not all(seen):
+            found[part, name] = _unseen_section(part, name, seen[0], seen[1])
     return found
+
+
+def _unseen_section(part: str, section: str, baseline: bool, candidate: bool) -> Difference:
+    runs = [name for name, seen in (("baseline's", baseline), ("candidate's", candidate)) if not seen]
+    meaning = f"{part}.{section} could not be seen in the {' and the '.join(runs)} run: "
+    return _unknown(
+        f"{part}.{section}", baseline, candidate, f"{meaning}a difference in it would not be seen."
+    )
 
 
 def _difference(
@@ -188,10 +202,10 @@ def _difference(
         meaning += (
             f" Declared for {leaf} is {_text(before)} in the baseline and {_text(after)} in the candidate."
         )
-    if field.kind == "informative":
-        return _of("volatile", "note", path, baseline, candidate, meaning)
-    cls = "volatile" if field.kind == "volatile" else "unexplained"
-    return _of(cls, "blocking", path, baseline, candidate, meaning)
+    cls = "unexplained" if field.kind == "stable" else "volatile"
+    if is_masked(baseline) and is_masked(candidate):
+        return _of("volatile", "note", path, baseline, candidate, f"{meaning} A secret changes no speed.")
+    return _of(cls, "note" if field.noted else "blocking", path, baseline, candidate, meaning)
 
 
 def _of(

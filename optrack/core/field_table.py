@@ -45,10 +45,8 @@ def _stable(pattern: str, label: str, why: str = "") -> Field:
     return Field(pattern=pattern, kind="stable", label=label, why=why)
 
 
-def _volatile(
-    pattern: str, label: str, why: str = "", *, relative: float = 0.0, absolute: float = 0.0
-) -> Field:
-    return Field(pattern=pattern, kind="volatile", label=label, why=why, relative=relative, absolute=absolute)
+def _volatile(pattern: str, label: str, why: str = "", **limits: Any) -> Field:
+    return Field(pattern=pattern, kind="volatile", label=label, why=why, **limits)
 
 
 def _informative(pattern: str, why: str = "", *, label: str = "", noted: bool = False) -> Field:
@@ -103,16 +101,15 @@ _ENV = (
         label="{leaf}",
         noted=True,
     ),
-    _stable("env.witness", "where the server's environment could be seen"),
     _informative("env.**", "per process, and where leader and children differ"),
 )
 _ARGUMENTS = (
     _stable("arguments.asked.*", "the server argument {leaf}"),
     _stable("arguments.command", "the server's command line"),
     _volatile(
-        "arguments.reported.max_total_num_tokens",
-        "the KV cache's size in tokens",
-        "follows from the memory that was free at the start",
+        "arguments.reported.max_*",
+        "{leaf}, as the server reports it,",
+        "servers size their caches by the memory that was free at the start",
         relative=0.02,
     ),
     _informative(
@@ -171,8 +168,9 @@ _HARDWARE = (
     _volatile(
         "hardware.gpus.devices.*.state.temperature_c",
         "the temperature of GPU {device} before the start",
-        "an idle GPU cools within minutes",
-        absolute=25.0,
+        "a GPU starts cold or warm; what counts is its clock while benchmarking",
+        absolute=20.0,
+        noted=True,
     ),
     _volatile(
         "hardware.gpus.devices.*.state.memory_used_bytes",
@@ -188,7 +186,9 @@ _HARDWARE = (
     _volatile(
         "hardware.gpus.devices.*.state.utilization_percent",
         "the load of GPU {device} before the start",
+        "a driver reports the last second, a torn-down server included; others' processes show by themselves",
         absolute=15.0,
+        noted=True,
     ),
     _informative("hardware.gpus.devices.*.state.**"),
     _informative("hardware.gpus.devices.*.ecc.*_errors", noted=True),
@@ -210,7 +210,11 @@ _REST = (
     _stable("processes.memory_policy", "the server's NUMA memory policy"),
     _informative("processes.**"),
     _volatile(
-        "load.gpus.*.sm_clock_mhz.mean", "the mean SM clock of GPU {gpu} while benchmarking", relative=0.05
+        "load.gpus.*.sm_clock_mhz.mean",
+        "the mean SM clock of GPU {gpu} while benchmarking",
+        "follows from the work, too: a faster server may draw the clock down",
+        relative=0.05,
+        noted=True,
     ),
     _volatile(
         "load.gpus.*.sm_clock_mhz.max",
@@ -224,7 +228,15 @@ _REST = (
     _volatile(
         "load.gpus.*.temperature_c.max",
         "the highest temperature of GPU {gpu} while benchmarking",
-        absolute=15.0,
+        "heat lowers clocks before it throttles",
+        absolute=20.0,
+    ),
+    _volatile(
+        "load.gpus.*.throttled.power_cap",
+        "the share of time that GPU {gpu} was held by its power limit",
+        "follows from the work, too; the limit itself is compared",
+        absolute=0.1,
+        noted=True,
     ),
     _volatile(
         "load.gpus.*.throttled.*", "the share of time that GPU {gpu} was throttled ({leaf})", absolute=0.1
@@ -235,10 +247,11 @@ _REST = (
         "another job on the same GPU",
     ),
     _volatile(
-        "load.cpu.foreign_cores",
-        "the CPU load of other processes while benchmarking",
-        "in cores; half a core is a desktop, more is a job",
-        absolute=0.5,
+        "load.cpu.foreign_share",
+        "the share of the CPUs that other processes used while benchmarking",
+        "noise on a shared host, which the intervals show; another's work on a GPU is judged instead",
+        absolute=0.15,
+        noted=True,
     ),
     _informative("load.**", "power, utilisation and memory follow from what is measured"),
 )

@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.scrollbar import ScrollBar
 from textual.widget import Widget
+from textual.worker import Worker, WorkerState
 
 from optrack.tui import commands, look, themes, watch
 from optrack.tui.ascii_only import AsciiOnly
@@ -71,8 +72,22 @@ class OptrackApp(App[None]):
 
     def on_mount(self) -> None:
         self.push_screen(PlanScreen())
+        self._watch_board()
+
+    def _watch_board(self) -> None:
         work = partial(watch.watch, self.board, self.post_message, self._leaving)
         self.run_worker(work, group="watch", thread=True, exclusive=True, exit_on_error=False)
+
+    def on_worker_state_changed(self, message: Worker.StateChanged) -> None:
+        self.tell_defect(message)
+        if message.state is WorkerState.ERROR and message.worker.group == "watch":
+            self.set_timer(watch.EVERY_S, self._watch_board)
+
+    def tell_defect(self, message: Worker.StateChanged) -> None:
+        """Tell the error of a worker that failed in a way that nobody expects."""
+        error = message.worker.error
+        if message.state is WorkerState.ERROR and error is not None:
+            self.post_message(BoardFailed(f"{type(error).__name__} in {message.worker.group}: {error}"))
 
     async def on_unmount(self) -> None:
         self._leaving.set()

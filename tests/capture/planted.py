@@ -60,7 +60,14 @@ PLANTED: tuple[Planted, ...] = (
     Planted("a variable was added", lambda w: w.set(SGLANG_X="1"), "env.server.SGLANG_X"),
     Planted("a variable is empty", lambda w: w.set(NCCL_ALGO=""), "env.server.NCCL_ALGO"),
     Planted("a recipe's own variable", lambda w: w.set(MY_KNOB="2"), "env.server.MY_KNOB"),
-    Planted("another token", lambda w: w.set(HF_TOKEN="hf_" + "b" * 24), "env.server.HF_TOKEN"),
+    Planted(
+        "another token",
+        lambda w: w.set(HF_TOKEN="hf_" + "b" * 24),
+        "env.server.HF_TOKEN",
+        "volatile",
+        "note",
+    ),
+    Planted("a lost token", lambda w: w.set(HF_TOKEN=None), "env.server.HF_TOKEN"),
     Planted("a profiler on", lambda w: w.set(ANYTHING_PROFILE="1"), "env.server.ANYTHING_PROFILE"),
     Planted("a value with a newline", lambda w: w.set(CUDA_X="a\nb"), "env.server.CUDA_X"),
     Planted("a value not in UTF-8", lambda w: w.set(NCCL_X="caf\udce9"), "env.server.NCCL_X"),
@@ -220,7 +227,7 @@ PLANTED: tuple[Planted, ...] = (
     Planted(
         "a clock cap while benchmarking",
         lambda w: setattr(w.nvml.devices[0], "sm_clock", 210),
-        "load.gpus.0.sm_clock_mhz.mean",
+        "load.gpus.0.sm_clock_mhz.max",
         "volatile",
     ),
     Planted(

@@ -117,7 +117,7 @@ def test_an_unfair_comparison_is_unfair_even_if_something_is_unknown() -> None:
 
 def test_a_volatile_field_counts_beyond_its_tolerance_only() -> None:
     def load(clock: float) -> Snapshot:
-        return snapshot(load={"gpus": {"0": {"sm_clock_mhz": {"mean": clock}}}})
+        return snapshot(load={"gpus": {"0": {"sm_clock_mhz": {"max": clock}}}})
 
     assert between(load(1980), load(1930)) == ()
     found = between(load(1980), load(1500))
@@ -135,8 +135,8 @@ def test_a_gpu_that_one_side_lacks_is_one_difference() -> None:
 
 
 def test_arguments_are_covered_by_the_recipes_server_keys() -> None:
-    one = snapshot(arguments={"asked": {"tp": 8}, "reported": {"tp_size": 8, "max_running_requests": 48}})
-    other = snapshot(arguments={"asked": {"tp": 4}, "reported": {"tp_size": 4, "max_running_requests": 24}})
+    one = snapshot(arguments={"asked": {"tp": 8}, "reported": {"tp_size": 8, "chunked_prefill_size": 48}})
+    other = snapshot(arguments={"asked": {"tp": 4}, "reported": {"tp_size": 4, "chunked_prefill_size": 24}})
     assert {d.cls for d in between(one, other, server__tp=(8, 4))} == {"declared"}
     assert {d.cls for d in between(one, other, env__NCCL_ALGO=("a", "b"))} == {"unexplained"}
 
@@ -182,3 +182,22 @@ def test_blocking_differences_come_first() -> None:
         env__NCCL_ALGO=("Ring", "Tree"),
     )
     assert [d.severity for d in found] == ["blocking", "note"]
+
+
+def test_what_git_could_not_tell_is_unknown_even_if_neither_side_knows() -> None:
+    refused = snapshot(git={"project": {"state": "no_git", "commit": "a", "unknown": ["changes"]}})
+    found = between(refused, refused)
+    assert [(d.field, d.cls) for d in found] == [("git.project", "unknown")]
+    assert comparison(found) == "unknown"
+
+
+def test_another_secret_is_a_note_and_a_lost_one_is_not() -> None:
+    one, other = "<masked:0123456789abcdef>", "<masked:fedcba9876543210>"
+    (found,) = between(snapshot(**env(HF_TOKEN=one)), snapshot(**env(HF_TOKEN=other)))
+    assert (found.cls, found.severity) == ("volatile", "note")
+    assert comparison(between(snapshot(**env(HF_TOKEN=one)), snapshot())) == "unfair"
+
+
+def test_a_workers_environment_that_neither_side_showed_is_unknown() -> None:
+    hidden = snapshot(env={"passed": {}, "witness": "unknown"})
+    assert comparison(between(hidden, hidden)) == "unknown"

@@ -204,7 +204,7 @@ class World:
         for happen in self.during:
             happen()
         arguments = arguments_part(asked=self.asked, command=self.launch, reported=self.reported, salt=SALT)
-        load = {**sampler.summary(), "cpu": {"foreign_cores": 0.0}}
+        load = {**sampler.summary(), "cpu": {"foreign_share": 0.0}}
         whole = merge(before, ran).model_copy(update={"arguments": arguments, "load": load})
         return capture_after(whole, salt=SALT)
 

@@ -78,7 +78,9 @@ class FakeReading:
         blocked: dict[str, tuple[str, ...]] = {}
         chosen: str | None = None
         for state in self._states.values():
-            unmet = tuple(n for n in state.item.needs if self._states[n].status != "completed")
+            unmet = tuple(
+                n for n in state.item.needs if n not in self._states or self._states[n].status != "completed"
+            )
             if unmet:
                 blocked[state.item.id] = unmet
             if state.status != "pending":
@@ -99,6 +101,9 @@ class FakeReading:
             if s.item.gain and s.item.effort and s.item.effort.high
         }
         return NextItem(item=chosen, why=why, reasons=reasons, blocked=blocked, worth=worth)
+
+    def _status(self, item: str) -> str:
+        return self._states[item].status if item in self._states else "gone"
 
     def live_runs(self) -> Sequence[Run]:
         return [r for r in self._runs.values() if r.outcome is None]

@@ -57,7 +57,9 @@ def test_the_end_of_any_bytes_is_what_splitting_gives(
     assert texts(follow.page(log, None, -lines, lines)) == whole[-lines:]
 
 
-def test_a_file_of_two_gigabytes_costs_a_few_small_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_of_two_gigabytes_costs_a_few_small_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     log = tmp_path / "log"
     with log.open("wb") as file:
         file.truncate(2 * 10**9)
@@ -72,7 +74,7 @@ def test_a_file_of_two_gigabytes_costs_a_few_small_reads(tmp_path: Path, monkeyp
         read += len(data)
         return data
 
-    monkeypatch.setattr(follow.os, "pread", counting)
+    monkeypatch.setattr(os, "pread", counting)
     assert texts(follow.page(log, None, -50, 50))[-1] == "line 1999"
     assert texts(follow.page(log, 10**9, 0, 50)) != []
     assert texts(follow.page(log, 10**9, -100, 50)) != []

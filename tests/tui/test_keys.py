@@ -107,7 +107,12 @@ async def test_number_keys_and_escape_move_between_the_screens() -> None:
     app = OptrackApp(FakeBoard())
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await begun(pilot)
-        for key, kind in (("3", LiveScreen), ("5", HistoryScreen), ("2", OneItemScreen), ("4", CompareScreen)):
+        for key, kind in (
+            ("3", LiveScreen),
+            ("5", HistoryScreen),
+            ("2", OneItemScreen),
+            ("4", CompareScreen),
+        ):
             await pilot.press(key)
             assert isinstance(app.screen, kind)
         await pilot.press("3")
@@ -123,7 +128,7 @@ async def test_a_click_on_a_tab_and_a_double_click_on_a_row_open_them() -> None:
         await pilot.click("#items", offset=(20, 3), times=2)
         await until(pilot, lambda: isinstance(app.screen, OneItemScreen))
         assert app.selected == "1A"
-        await pilot.click(app.screen.query("Tab").nodes[4])  # type: ignore[arg-type]
+        await pilot.click(app.screen.query("Tab").nodes[4])
         await until(pilot, lambda: isinstance(app.screen, HistoryScreen))
 
 

@@ -15,7 +15,14 @@ from optrack.tui.outside import ansi_segments, plain
 from tests.tui.driving import begun, quiet, text_of, until, write_logs
 from tests.tui.fake_board import FakeBoard
 
-NASTY = ("Tune [/nestedType] path", "[red]not red[/]", "[@click=app.quit]x[/]", "\x1b[2Jclear \x07bell", "[[/", "$x [b")
+NASTY = (
+    "Tune [/nestedType] path",
+    "[red]not red[/]",
+    "[@click=app.quit]x[/]",
+    "\x1b[2Jclear \x07bell",
+    "[[/",
+    "$x [b",
+)
 
 
 @given(st.text())
@@ -58,7 +65,9 @@ async def test_log_lines_in_brackets_are_shown_and_the_view_goes_on(tmp_path: Pa
     async with app.run_test(size=(100, 30), notifications=True) as pilot:
         await begun(pilot)
         await pilot.press("3")
-        await until(pilot, lambda: "[/usr/lib/libnccl.so.2] WARN Decode batch [red] is not red [/]" in text_of(app))
+        await until(
+            pilot, lambda: "[/usr/lib/libnccl.so.2] WARN Decode batch [red] is not red [/]" in text_of(app)
+        )
         assert "0;title" not in text_of(app)
         with (tmp_path / "server.log").open("a") as log:
             log.write("[/x] another [bold\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from optrack.core.canonical import recipe_digest
+from optrack.core.judgement import Difference, Judgement
 from optrack.core.report.log import Log
 from optrack.core.run import Run
 from optrack.core.secrets import mask_data, mask_text
@@ -22,7 +23,34 @@ def masked_log(log: Log, salt: bytes) -> Log:
             for item, factors in log.factors.items()
         },
         states=tuple(_state(state, salt) for state in log.states),
+        transitions=tuple(
+            t.model_copy(update={"why": mask_text(t.why, salt)}) if t.why else t for t in log.transitions
+        ),
+        judgements=tuple(
+            j.model_copy(update={"judgement": masked_judgement(j.judgement, salt)}) for j in log.judgements
+        ),
     )
+
+
+def masked_judgement(judgement: Judgement, salt: bytes) -> Judgement:
+    """Return a judgement with every secret masked that its reasons and differences quote."""
+    return judgement.model_copy(
+        update={
+            "reasons": tuple(mask_text(reason, salt) for reason in judgement.reasons),
+            "differences": tuple(_difference(found, salt) for found in judgement.differences),
+        }
+    )
+
+
+def _difference(found: Difference, salt: bytes) -> Difference:
+    before, after = _value(found.field, found.baseline, salt), _value(found.field, found.candidate, salt)
+    if (before, after) == (found.baseline, found.candidate):
+        return found
+    meaning = found.meaning
+    for plain, masked in ((found.baseline, before), (found.candidate, after)):
+        if isinstance(plain, str) and plain != masked:
+            meaning = meaning.replace(plain, masked)
+    return found.model_copy(update={"baseline": before, "candidate": after, "meaning": meaning})
 
 
 def _value(leaf: str, value: Any, salt: bytes) -> Any:
@@ -30,10 +58,9 @@ def _value(leaf: str, value: Any, salt: bytes) -> Any:
 
 
 def _state(state: ItemState, salt: bytes) -> ItemState:
-    if not state.notes:
-        return state
+    judgement = masked_judgement(state.judgement, salt) if state.judgement else None
     notes = tuple(n.model_copy(update={"text": mask_text(n.text, salt)}) for n in state.notes)
-    return state.model_copy(update={"notes": notes})
+    return state.model_copy(update={"notes": notes, "judgement": judgement})
 
 
 def masked_run(run: Run, salt: bytes) -> Run:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from optrack.core.secrets import keyed_digest, mask_value
-from optrack.core.variables import OWN, is_noise, is_relevant, plain
+from optrack.core.variables import is_noise, is_relevant, plain
 from optrack.steps.capture.tree import Member
 
 
@@ -22,11 +21,7 @@ def passed_environment(
     text = {plain(name): plain(value) for name, value in env.items() if value is not None}
     return {
         "passed": _relevant(text, names, salt, places),
-        "other": {
-            name: keyed_digest(value, salt)
-            for name, value in sorted(text.items())
-            if not is_relevant(name, names) and not is_noise(name)
-        },
+        "other": _others(text, names, salt, places),
     }
 
 
@@ -47,6 +42,10 @@ def server_environment(
     relevant = [_relevant(member.environ or {}, names, salt, places) for member in witnesses]
     everything = sorted(set().union(*relevant))
     part["server"] = {name: _agreed([values.get(name) for values in relevant]) for name in everything}
+    others = [_others(member.environ or {}, names, salt, places) for member in witnesses]
+    part["other"] = {
+        name: _agreed([values.get(name) for values in others]) for name in sorted(set().union(*others))
+    }
     part["differing"] = _differing(members, part["server"], names, salt, places)
     return part
 
@@ -61,6 +60,8 @@ def choose_witnesses(members: Sequence[Member]) -> tuple[list[Member], str]:
     """
     readable = [member for member in members if member.environ is not None]
     programs = [member for member in members if not member.shell]
+    if any(member.remote for member in programs):
+        return [], "unknown"
     main = programs[0] if programs else None
     workers = [
         m for m in programs[1:] if not m.helper and main is not None and m.executable == main.executable
@@ -85,6 +86,17 @@ def _relevant(
         name: mask_value(name, in_place(value, places), salt)
         for name, value in sorted(env.items())
         if is_relevant(name, names)
+    }
+
+
+def _others(
+    env: Mapping[str, str], names: Collection[str], salt: bytes, places: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the variables that aren't known to change performance by keyed digest, noise left out."""
+    return {
+        name: keyed_digest(in_place(value, places), salt)
+        for name, value in sorted(env.items())
+        if not is_relevant(name, names) and not is_noise(name)
     }
 
 
@@ -131,13 +143,8 @@ def in_place(text: str, places: Mapping[str, str]) -> str:
 
 def own_places(env: Mapping[str, str]) -> dict[str, str]:
     """Return the texts that optrack itself put into a process's environment and that differ in every run."""
-    own = {name: value for name, value in env.items() if OWN.match(name) and "/" in value and len(value) > 4}
-    places = {
-        value.rstrip("/"): f"${name}" for name, value in own.items() if name in ("RUN_DIR", "OPTRACK_RUN_DIR")
+    return {
+        value.rstrip("/"): f"${name}"
+        for name, value in env.items()
+        if name in ("RUN_DIR", "OPTRACK_RUN_DIR") and value.startswith("/") and len(value) > 4
     }
-    return places
-
-
-def current_environment() -> dict[str, str]:
-    """Return this process's own environment."""
-    return dict(os.environ)

@@ -40,8 +40,11 @@ def libraries_part(members: Sequence[Member], proc: Path = Path("/proc")) -> dic
             continue
         for path in mapped(proc / str(member.pid) / "maps"):
             if WATCHED.match(path.name) or path.name in {Path(entry).name for entry in preloaded}:
-                paths.setdefault(_short(path.name), path)
-    loaded = {name: _describe(path) for name, path in sorted(paths.items())}
+                paths[str(path)] = path
+    loaded: dict[str, Any] = {}
+    for path in (paths[name] for name in sorted(paths)):
+        name = _short(path.name)
+        loaded[name if name not in loaded else f"{name} {path.name}"] = _describe(path)
     program = next((member for member in members if not member.shell), None)
     part: dict[str, Any] = {
         "loaded": loaded,
@@ -63,8 +66,7 @@ def mapped(maps: Path) -> list[Path]:
 
 
 def _short(name: str) -> str:
-    """Return a library's name up to its `.so`, with its major version where several may be loaded side by
-    side."""
+    """Return a library's name up to its `.so`; a second one of that name is told apart by its whole name."""
     return name.partition(".so")[0] + ".so"
 
 

@@ -10,8 +10,43 @@ from pathlib import Path
 from optrack.core.variables import parse_environ, plain
 
 _SHELLS = frozenset(
-    {"sh", "bash", "dash", "zsh", "fish", "ksh", "env", "timeout", "stdbuf", "nice", "setsid", "busybox"}
+    {
+        *(
+            "sh",
+            "bash",
+            "dash",
+            "zsh",
+            "fish",
+            "ksh",
+            "busybox",
+            "env",
+            "timeout",
+            "stdbuf",
+            "nice",
+            "setsid",
+            "script",
+        ),
+        *(
+            "nsys",
+            "nsys-launcher",
+            "ncu",
+            "perf",
+            "strace",
+            "ltrace",
+            "gdb",
+            "valgrind",
+            "sudo",
+            "su",
+            "runuser",
+        ),
+        *("mpirun", "mpiexec", "orterun", "prterun", "uv", "tini", "dumb-init", "conda", "time"),
+    }
 )
+"""Shells and wrappers that start the real program and wait for it."""
+
+_REMOTE = frozenset({"docker", "podman", "nerdctl", "kubectl", "ssh", "srun", "machinectl", "lxc"})
+"""Clients that ask somebody else to run the program: its processes aren't in this tree."""
+
 _TRACKERS = re.compile(r"multiprocessing\.(?:resource_tracker|semaphore_tracker|forkserver)")
 _HELPERS = re.compile(
     r"_inductor/compile_worker|multiprocessing\.(?:resource_tracker|semaphore_tracker|forkserver)|"
@@ -39,6 +74,11 @@ class Member:
     def shell(self) -> bool:
         """Whether this is a shell or a wrapper that only starts the real program."""
         return Path(self.executable).name in _SHELLS
+
+    @property
+    def remote(self) -> bool:
+        """Whether this only asks for the real program to be run elsewhere."""
+        return Path(self.executable).name in _REMOTE
 
     @property
     def tracker(self) -> bool:
