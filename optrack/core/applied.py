@@ -12,9 +12,9 @@ from optrack.core.snapshot import Snapshot
 from optrack.core.variables import plain
 
 _MOVING = re.compile(
-    r"^(?!max_|min_|num_|enable_|disable_)(?:.*_)?(?:time|timestamp|started|startup|uptime|last|avg|mean|count|counter|"
-    r"pid|port|uuid|id|url|address|addr|host|usage|throughput|running|waiting|queue|latency|seed|requests?|effective|"
-    r"launch_command|graph_mem|available)(?:_.*)?$"
+    r"(?:^|_)(?:timestamp|uptime|pid|port|uuid|ip|addr|address|host|url)$|"
+    r"^(?:startup_time|start_time|random_seed|seed|memory_usage|step_time_dict|launch_command|internal_states)$|"
+    r"^(?:last|avg|mean|total|current|available|effective|num_running|num_waiting)_"
 )
 """Keys of a server's report that are counters, clocks, ports and the like."""
 
@@ -43,17 +43,17 @@ def arguments_part(
         settings: dict[str, Any] = {}
         moving: dict[str, Any] = {}
         for key, value in mask_data(dict(reported), salt).items():
-            moves = _MOVING.match(key) is not None or not _is_setting(value)
+            moves = _MOVING.search(key) is not None or not _is_setting(value)
             (moving if moves and key not in _names(asked) else settings)[key] = value
         part["reported"] = {**settings, "volatile": moving}
     return part
 
 
 def _is_setting(value: Any) -> bool:
-    """Whether a reported value can be a setting: a single value, or a list of such."""
-    if isinstance(value, list):
-        return all(not isinstance(inner, (Mapping, list)) for inner in value)
-    return not isinstance(value, Mapping)
+    """Whether a reported value can be a setting: a single value, a list of such, or names with such."""
+    if isinstance(value, Mapping):
+        return all(_is_setting(inner) for inner in value.values())
+    return not isinstance(value, list) or not any(isinstance(inner, (Mapping, list)) for inner in value)
 
 
 def _names(asked: Mapping[str, Any]) -> set[str]:
