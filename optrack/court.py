@@ -9,13 +9,14 @@ from optrack.core.applied import not_applied
 from optrack.core.difference import comparison, differences
 from optrack.core.judge import Rules, judge, launch_order, next_step, side_of
 from optrack.core.judge.audit import Case
-from optrack.core.judge.baselines import history_of
+from optrack.core.judge.baselines import Measurement, ageing, ageing_differences, history_of
 from optrack.core.judge.derived import derive
-from optrack.core.judge.evidence import Evidence, History, Side, evidence_of
+from optrack.core.judge.evidence import Evidence, History, Side, evidence_of, rules_of
 from optrack.core.judgement import Judgement
 from optrack.core.metrics import Metric, metric_named, series_of
 from optrack.core.plan import Plan
-from optrack.core.recipe import Check, treatment
+from optrack.core.recipe import treatment
+from optrack.core.recipe_build import recipe_from
 from optrack.core.run import Run
 from optrack.core.snapshot import Snapshot
 from optrack.core.standing import is_runnable
@@ -70,6 +71,10 @@ class Court:
             else ()
         )
         interleaved = baseline is not None and baseline.beside == candidate.id
+        if baseline is not None and not interleaved:
+            measured = measurement(baseline, self._plan.metric.name)
+            aged = ageing(measured, candidate.started_at, facts_of(candidate))
+            found = (*found, *ageing_differences(measured, aged))
         turns = launch_order(_launches(candidate, baseline)) if interleaved else ()
         return Case(
             item=candidate.item,
@@ -88,16 +93,13 @@ class Court:
 
     def rules(self, candidate: Run, baseline: Run | None, *, interleaved: bool) -> Rules:
         """Return the rules that a run is judged by: the plan's, and how the run's recipe measures."""
-        recipe = candidate.recipe
-        return Rules(
-            metric=primary_metric(self._plan, [candidate, *([baseline] if baseline else [])]),
+        return rules_of(
+            recipe_from(candidate.recipe),
+            primary_metric(self._plan, [candidate, *([baseline] if baseline else [])]),
             min_effect=self._plan.min_effect,
             interleaved=interleaved,
             family=max(1, comparisons(self._plan)),
-            sequential=recipe.get("stop") == "sequential",
-            max_launches=int(recipe.get("launches", 1)),
-            history=self._history(),
-            guards={name: Check.model_validate(check) for name, check in recipe.get("check", {}).items()},
+            history=self._history(candidate),
         )
 
     def baseline_for(self, candidate: Run) -> Run | None:
@@ -109,11 +111,11 @@ class Court:
         found = beside or sorted(earlier, key=lambda run: run.id)[-1:]
         return self._reader.run(found[0].id) if found else None
 
-    def _history(self) -> History | None:
-        """The spread between launches, from the baseline's latest runs."""
+    def _history(self, candidate: Run) -> History | None:
+        """The spread between launches, from the baseline's latest runs before this session."""
         groups: dict[str, list[Evidence]] = {}
         for run in self._reader.runs(self._plan.name, self._plan.baseline, _HISTORY_RUNS):
-            if run.outcome == "succeeded":
+            if run.outcome == "succeeded" and run.id < candidate.id and run.beside != candidate.id:
                 evidence = evidence_of(_side(self._reader.run(run.id), ()), self._plan.metric.name)
                 groups.setdefault(run.recipe_digest, []).insert(0, evidence)
         return history_of(groups)
@@ -129,6 +131,20 @@ class Court:
             and state.judgement.comparison == "fair"
             and not state.stale
         )
+
+
+def measurement(run: Run, metric: str) -> Measurement:
+    """Return a baseline's run as one measurement of it, with what it was measured under."""
+    mean = means_of(run).get(metric, 0.0)
+    return Measurement(run=run.id, baseline=run.item, at=run.started_at, mean=mean, facts=facts_of(run))
+
+
+def facts_of(run: Run) -> dict[str, str]:
+    """Return what makes a baseline age when it changes, as far as it was captured: the boot, the GPU driver."""
+    hardware = (run.snapshot.hardware if run.snapshot else None) or {}
+    boot = run.runner.boot_id if run.runner else None
+    facts = {"boot": boot, "driver": hardware.get("driver")}
+    return {name: str(value) for name, value in facts.items() if value}
 
 
 def with_derived(judgement: Judgement, candidate: Run, baseline: Run | None) -> Judgement:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from optrack.core.events import RunStarted
 from optrack.core.failure import plain_failure
+from optrack.core.judge.reasons import HOST_CAUSES
 from optrack.core.judgement import Judgement
 from optrack.core.run import Outcome
 from optrack.core.status import Status
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from optrack.steps.record.store import Store
 
 SUCCEEDED = Ending("succeeded", "teardown", None)
-NOT_THE_ITEMS = frozenset({"port_in_use", "disk_full", "gpu_busy"})
-"""Kinds of failure that say nothing of the item: it can be run again as it is."""
 
 
 def run_session(session: Session, store: Store, will: Will) -> Outcome:
@@ -40,7 +39,7 @@ def measure(session: Session, store: Store, journal: Journal, will: Will) -> Non
         RunStarted(
             item=candidate.run.item,
             log_dir=str(candidate.folder),
-            launches=candidate.recipe.launches,
+            launches=session.most_launches,
             repetitions=candidate.recipe.repetitions,
         )
     )
@@ -74,7 +73,9 @@ def conclude(session: Session, store: Store) -> Outcome:
     candidate, baseline = session.candidate, session.baseline
     for side in (candidate, *([baseline] if baseline else [])):
         if side.snapshot is not None:
-            store.put_snapshot(side.run.id, capture_after(side.snapshot, salt=session.salt))
+            load = side.sampler.summary() if side.sampled else None
+            seen = side.snapshot.model_copy(update={"load": load})
+            store.put_snapshot(side.run.id, capture_after(seen, salt=session.salt))
     if baseline is not None and baseline.launches:
         close(store, baseline, baseline.ending or _along_with(candidate), None, "measured beside another run")
         if baseline.ending is not None:
@@ -103,7 +104,7 @@ def standing(session: Session, ending: Ending, judgement: Judgement | None) -> t
     """Return where the run leaves its item, and why: a result completes it, a failed experiment included."""
     if ending.outcome == "interrupted":
         return "pending", ending.failure.message if ending.failure else "the run was interrupted"
-    if ending.failure is not None and ending.failure.kind in NOT_THE_ITEMS:
+    if ending.failure is not None and ending.failure.kind in HOST_CAUSES:
         return "pending", f"the host, not the item, is at fault: {ending.failure.message}"
     if judgement is None:
         if ending.outcome == "succeeded":

@@ -19,7 +19,7 @@ from optrack.core.status import Status
 from optrack.errors import OptrackError
 from optrack.flow import conclude, run_session
 from optrack.running.fitness import take_host
-from optrack.running.session import Ending, Session
+from optrack.running.session import Ending, Session, project_salt
 from optrack.running.will import SignalledWill
 from optrack.settings import load_settings
 from optrack.steps.process import become_subreaper
@@ -52,7 +52,9 @@ def main(arguments: list[str] | None = None) -> int:
     _speak_into(session.candidate.folder / "runner.log")
     _tell(options.tell, {"run": run})
     with lock:
-        return _run(campaign, session, will)
+        code = _run(campaign, session, will)
+    _announce(campaign, run)
+    return code
 
 
 def _run(campaign: Campaign, session: Session, will: SignalledWill) -> int:
@@ -69,6 +71,22 @@ def _run(campaign: Campaign, session: Session, will: SignalledWill) -> int:
     finally:
         campaign.store.close()
     return 0
+
+
+def _announce(campaign: Campaign, run_id: str) -> None:
+    """Tell whoever the settings name that the run has ended; what goes wrong there is only logged."""
+    settings = campaign.settings
+    if settings.notify is None:
+        return
+    from optrack.running.notify import notify
+
+    campaign = Campaign(settings, Path(campaign.written.path))
+    run = campaign.reader.run(run_id)
+    judgement = campaign.judgement_of(run)
+    salt = project_salt(settings.state)
+    problem = notify(settings.notify, run, judgement, project=settings.project, salt=salt)
+    if problem is not None:
+        sys.stderr.write(f"{problem}\n")
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:

@@ -251,19 +251,25 @@ class Campaign:
         return next((j for j in reversed(found) if j.candidate == run.id), None)
 
     def log(self) -> Log:
-        """Return all that the progress log is made of."""
-        from optrack.core.export import Log
+        """Return all that the progress log is made of, with every secret masked."""
+        from optrack.core.export import Log, masked_log
+        from optrack.running.session import project_salt
 
-        states = self.states()
+        states, plan, reader = self.states(), self.plan, self.reader
         resolved = {state.item.id: self.resolved_or_none(state.item) for state in states}
-        return Log(
-            plan=self.plan,
+        log = Log(
+            plan=plan,
             states=states,
-            runs=tuple(self.reader.run(run.id) for run in reversed(self.reader.runs(self.plan.name))),
-            transitions=self.reader.transitions(self.plan.name),
+            runs=tuple(reader.run(run.id) for run in reversed(reader.runs(plan.name))),
+            transitions=reader.transitions(plan.name),
             recipes={item: found.data for item, found in resolved.items() if found},
             factors={item: found.factors for item, found in resolved.items() if found},
+            judgements=reader.judgements(plan.name),
+            acceptances=reader.acceptances(plan.name),
+            adoptions=reader.adoptions(plan.name),
+            choice=choose(plan, states),
         )
+        return masked_log(log, project_salt(self.settings.state))
 
     # -- decisions -----------------------------------------------------------------------------------------
 

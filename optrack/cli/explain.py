@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from optrack.cli import output
 from optrack.core.choose import Choice
+from optrack.core.resembling import resembling
 
 if TYPE_CHECKING:
     from optrack.campaign import Campaign
@@ -14,13 +15,29 @@ if TYPE_CHECKING:
 def print_choice(campaign: Campaign, choice: Choice, *, as_json: bool) -> int:
     """Print the choice with the reason for every item; exit code 3 if nothing is left to run."""
     code = 0 if choice.item else 3
+    warnings = _warnings(campaign, choice.item)
     if as_json:
         reasons = [reason.model_dump(mode="json") for reason in choice.reasons]
-        output.data({"next": choice.item, "summary": choice.summary, "reasons": reasons})
+        told = {"next": choice.item, "summary": choice.summary, "reasons": reasons, "warnings": warnings}
+        output.data(told)
         return code
     for reason in choice.reasons:
         mark = ">" if reason.kind == "chosen" else " "
         output.text(f"{mark} {reason.item} {reason.text}")
+    for warning in warnings:
+        output.text(f"! {warning}")
     if choice.item is None:
         output.text(choice.summary)
     return code
+
+
+def _warnings(campaign: Campaign, item_id: str | None) -> list[str]:
+    """Return what has failed before with a recipe like the chosen item's."""
+    item = campaign.plan.item(item_id) if item_id else None
+    base = campaign.plan.item(campaign.plan.baseline)
+    recipe = campaign.resolved_or_none(item) if item else None
+    baseline = campaign.resolved_or_none(base) if base else None
+    if recipe is None or baseline is None:
+        return []
+    runs = campaign.reader.runs(campaign.plan.name)
+    return [found.text for found in resembling(recipe.data, baseline.data, runs)]

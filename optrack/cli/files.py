@@ -18,17 +18,23 @@ def read_bytes(file: str) -> bytes:
 
 
 def write_text(target: Path, text: str) -> None:
-    """Write a file in one step, so that a reader sees the old text or the new one, never a part."""
-    fresh = target.with_name(f".{target.name}.{os.getpid()}")
+    """Write a text file in one step, so that a reader sees the old text or the new one, never a part."""
+    write_bytes(target, text.encode("utf-8", errors="replace"))
+
+
+def write_bytes(target: Path, data: bytes) -> None:
+    """Write a file in one step; what is there and no plain file (a pipe, /dev/stdout) is written into."""
+    real = target.resolve() if target.is_symlink() else target
+    fresh = real.with_name(f".{real.name}.{os.getpid()}")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if target.exists() and not target.is_file():
-            target.write_text(text, encoding="utf-8")
+        real.parent.mkdir(parents=True, exist_ok=True)
+        if real.exists() and not real.is_file():
+            real.write_bytes(data)
             return
-        fresh.write_text(text, encoding="utf-8")
-        if target.is_file():
-            fresh.chmod(target.stat().st_mode & 0o777)
-        fresh.replace(target.resolve() if target.is_symlink() else target)
+        fresh.write_bytes(data)
+        if real.is_file():
+            fresh.chmod(real.stat().st_mode & 0o777)
+        fresh.replace(real)
     except OSError as error:
         fresh.unlink(missing_ok=True)
         raise UsageError(f"{target} can't be written: {_reason(error)}") from error

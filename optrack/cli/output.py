@@ -7,20 +7,23 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from optrack.core.documents import document
+from optrack.core.documents import document, finite
 from optrack.errors import OptrackError, PlanError
 
 
 def data(fields: Mapping[str, Any]) -> None:
     """Print one JSON document on stdout; numbers that JSON lacks become null."""
-    sys.stdout.write(
-        json.dumps(_finite(document(**fields)), ensure_ascii=False, indent=2, default=str) + "\n"
-    )
+    sys.stdout.write(json.dumps(finite(document(**fields)), ensure_ascii=False, indent=2, default=str) + "\n")
 
 
 def text(lines: str | Iterable[str]) -> None:
     """Print text on stdout."""
     sys.stdout.write((lines if isinstance(lines, str) else "\n".join(lines)).rstrip("\n") + "\n")
+
+
+def one_line(text: str) -> str:
+    """Return outside text on one line, without characters that a terminal would obey."""
+    return "".join(c if c.isprintable() else " " for c in text)
 
 
 def say(line: str) -> None:
@@ -43,13 +46,3 @@ def report(error: OptrackError, *, as_json: bool) -> int:
     if error.hint:
         say(f"  hint: {error.hint}")
     return error.exit_code
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-        return None
-    if isinstance(value, Mapping):
-        return {str(key): _finite(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(inner) for inner in value]
-    return value

@@ -117,7 +117,7 @@ def _of_item(plan: Plan, item: Item) -> Iterator[Problem]:
                 f"`combine` names `{name}`, which is no item",
                 f"did you mean `{near}`?" if near else None,
             )
-    if item.skip_if and read_condition(item.skip_if, [i.id for i in plan.items]) is None:
+    if item.skip_if and read_condition(item.skip_if, plan) is None:
         yield _warning(
             item.line,
             f"`Skip if: {item.skip_if[:60]}` can't be evaluated, so `{item.id}` is never skipped",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
 from optrack.core.frozen import Frozen
@@ -67,11 +67,10 @@ def choose(
     known = {state.item.id: state for state in states if not state.archived}
     children = children_of(plan)
     worth = worths(plan, states) if by == "value" else {}
-    ids = {item.id for item in plan.items}
     reasons: list[Reason] = []
     chosen: str | None = None
     for item in sorted(plan.items, key=lambda i: _order(plan, i, worth)):
-        reason = _obstacle(plan, item, known, children, ids, attempts)
+        reason = _obstacle(plan, item, known, children, attempts)
         if reason is None and item.id in without:
             reason = Reason(item=item.id, kind="blocked", text="was tried just now")
         if reason is None and chosen is None:
@@ -92,7 +91,6 @@ def _obstacle(
     item: Item,
     known: Mapping[str, ItemState],
     children: Mapping[str, list[Item]],
-    ids: set[str],
     attempts: int,
 ) -> Reason | None:
     state = known.get(item.id)
@@ -111,7 +109,7 @@ def _obstacle(
         return Reason(item=item.id, kind="by_hand", text="has no recipe: it is marked by hand")
     return (
         _waits(item, known)
-        or _skips(item, known, ids)
+        or _skips(plan, item, known)
         or _combines(plan, item, known)
         or _tired(state, attempts)
     )
@@ -125,8 +123,8 @@ def _waits(item: Item, known: Mapping[str, ItemState]) -> Reason | None:
     return Reason(item=item.id, kind="blocked", text=f"needs {words}", blocked_by=unmet)
 
 
-def _skips(item: Item, known: Mapping[str, ItemState], ids: set[str]) -> Reason | None:
-    condition = read_condition(item.skip_if, ids) if item.skip_if else None
+def _skips(plan: Plan, item: Item, known: Mapping[str, ItemState]) -> Reason | None:
+    condition = read_condition(item.skip_if, plan) if item.skip_if else None
     holds = condition.reason(known) if condition is not None else None
     return Reason(item=item.id, kind="skipped", text=f"is skipped, because {holds}") if holds else None
 
@@ -158,11 +156,11 @@ def _tired(state: ItemState | None, attempts: int) -> Reason | None:
     return Reason(item=state.item.id, kind="blocked", text=text)
 
 
-def improved_ids(states: object) -> set[str]:
+def improved_ids(states: Iterable[ItemState]) -> set[str]:
     """Return the ids of the items whose judgement in force, of their present recipe, is an improvement."""
     return {
         state.item.id
-        for state in states  # type: ignore[attr-defined]
+        for state in states
         if state.judgement is not None
         and state.judgement.verdict == "improvement"
         and state.status == "completed"

@@ -12,7 +12,7 @@ from optrack.core.metrics import Sample
 from optrack.core.parsers.parsed import Parsed
 from optrack.core.plan import Item, Plan, Problem, Quantity
 from optrack.core.run import Run
-from optrack.core.state import ItemState, KnownFailure, Note, Transition
+from optrack.core.state import Acceptance, Adoption, ItemState, KnownFailure, Note, Transition
 
 SCHEMA_VERSION = 1
 
@@ -20,6 +20,17 @@ SCHEMA_VERSION = 1
 def document(**fields: Any) -> dict[str, Any]:
     """Return a document with its schema version first."""
     return {"schema_version": SCHEMA_VERSION, **fields}
+
+
+def finite(value: Any) -> Any:
+    """Return plain data with every number that JSON lacks (NaN, infinities) replaced by None."""
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    if isinstance(value, Mapping):
+        return {str(key): finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(inner) for inner in value]
+    return value
 
 
 def timestamp(at: datetime | None) -> str | None:
@@ -134,8 +145,22 @@ def parsed_document(parsed: Parsed) -> dict[str, Any]:
 
 
 def transition_document(transition: Transition) -> dict[str, Any]:
-    """Return one change of status."""
-    return transition.model_dump(exclude={"at", "seq"}) | {"at": timestamp(transition.at)}
+    """Return one change of status; `by_hand` tells one that somebody made from one that a run brought."""
+    by_hand = transition.run is None and transition.who != "optrack"
+    return transition.model_dump(exclude={"at", "seq"}) | {
+        "at": timestamp(transition.at),
+        "by_hand": by_hand,
+    }
+
+
+def acceptance_document(acceptance: Acceptance) -> dict[str, Any]:
+    """Return a difference that somebody accepted, for one item or (None) the whole plan."""
+    return acceptance.model_dump(exclude={"at", "seq", "plan"}) | {"at": timestamp(acceptance.at)}
+
+
+def adoption_document(adoption: Adoption) -> dict[str, Any]:
+    """Return an item whose configuration was made the new baseline."""
+    return adoption.model_dump(exclude={"at", "seq", "plan"}) | {"at": timestamp(adoption.at)}
 
 
 def run_document(run: Run) -> dict[str, Any]:

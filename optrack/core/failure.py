@@ -30,7 +30,8 @@ def classify(text: str, *, stage: Stage, exit_code: int | None, signal: str | No
         return plain_failure("killed", message, text)
     ended = f"{stage}: ended" if exit_code is None else f"{stage}: exit code {exit_code}"
     last = next(reversed(meaningful_lines(text)), None)
-    return plain_failure("unknown", last or f"{ended} with nothing in the log", text)
+    kind = "exception" if last and _EXCEPTION.match(last) else "unknown"
+    return plain_failure(kind, last or f"{ended} with nothing in the log", text)
 
 
 def plain_failure(kind: str, message: str, text: str = "") -> Failure:
@@ -56,6 +57,7 @@ def normalised(message: str) -> str:
     return re.sub(r"\s+", " ", text).strip().lower()
 
 
+_EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception)(?::|$)")
 _PATH = re.compile(r"(?:~|\b[a-zA-Z]+://)?(?:/[\w.+@%=~-]+){2,}/?")
 _ID = re.compile(r"0x[0-9a-fA-F]+|\b(?=[0-9a-f-]*\d)[0-9a-f]{4,}(?:-?[0-9a-f]{4,})+\b")
 

@@ -119,7 +119,7 @@ def quantity(text: str, *, unit: str = "") -> Quantity:
 def is_quantity(text: str) -> bool:
     """Whether `text` starts with an amount that has a unit, after words like `about` or `estimated`."""
     lead = re.sub(
-        r"^(?:\s|about|approx\.?|around|estimated|est\.?|expected|roughly|ca\.?|saves?|total)*",
+        r"^(?:\s|about|approx\.?|around|estimated|est\.?|expected|roughly|ca\.?|saves?|total|:)*",
         "",
         text.lower(),
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from optrack.core.frozen import Frozen
+from optrack.core.plan import Plan
 from optrack.core.state import ItemState
 
 _OUTCOMES = {
@@ -22,7 +23,7 @@ _VERDICTS = {
     "inconclusive": "inconclusive", "failed": "failed",
 }  # fmt: skip
 _CLAUSE = re.compile(
-    r"^(?P<ids>.+?)\s+(?:(?:is|was|are|were|has|have|does|did|gives?|gave|shows?)\s+)?(?P<not>(?:not|n't"
+    r"^(?P<ids>.+?)\s+(?:(?:is|was|are|were|has|have|had|does|did|gives?|gave|shows?)\s+)?(?P<not>(?:not|n't"
     r"|never|no longer)\s+)?"
     rf"(?:been\s+)?(?:an?\s+|the\s+)?(?P<outcome>{'|'.join(sorted(_OUTCOMES, key=len, reverse=True))})\.?$",
     re.IGNORECASE,
@@ -66,17 +67,16 @@ class Condition(Frozen):
         return None
 
 
-def read_condition(text: str, ids: Collection[str]) -> Condition | None:
-    """Read a condition on the items `ids`; None where it isn't one that can be evaluated."""
+def read_condition(text: str, plan: Plan) -> Condition | None:
+    """Read a condition on the plan's items; None where it isn't one that can be evaluated."""
     if len(text) > 400:
         return None
-    by_fold = {name.casefold(): name for name in ids}
     groups: list[tuple[Clause, ...]] = []
-    shared = _shared_outcome(text, by_fold)
+    shared = _shared_outcome(text, plan)
     for part in re.split(r"\s+or\s+|\s*\|\|\s*", shared, flags=re.IGNORECASE):
         clauses: list[Clause] = []
         for piece in re.split(r"\s+and\s+|\s*&&\s*", part, flags=re.IGNORECASE):
-            clause = _clause(piece.strip(" ."), by_fold)
+            clause = _clause(piece.strip(" ."), plan)
             if clause is None:
                 return None
             clauses.append(clause)
@@ -84,26 +84,26 @@ def read_condition(text: str, ids: Collection[str]) -> Condition | None:
     return Condition(any_of=tuple(groups))
 
 
-def _clause(text: str, by_fold: Mapping[str, str]) -> Clause | None:
+def _clause(text: str, plan: Plan) -> Clause | None:
     found = _CLAUSE.match(text.replace("isn't", "is not").replace("wasn't", "was not").replace("`", ""))
     if found is None:
         return None
     named = re.sub(
         r"^(?:item|experiment|priority|phase|tier|step|option)\s+", "", found["ids"].strip(), flags=re.I
     )
-    item = by_fold.get(named.casefold())
+    item = plan.item(named)
     if item is None:
         return None
-    return Clause(item=item, outcome=_OUTCOMES[found["outcome"].lower()], negated=bool(found["not"]))
+    return Clause(item=item.id, outcome=_OUTCOMES[found["outcome"].lower()], negated=bool(found["not"]))
 
 
-def _shared_outcome(text: str, by_fold: Mapping[str, str]) -> str:
+def _shared_outcome(text: str, plan: Plan) -> str:
     """`1A or 1B is an improvement` with the outcome written out for each item."""
     found = re.match(
         r"^(?:either\s+)?(?P<first>\S+)\s+(?P<join>or|and)\s+(?P<rest>(?P<second>\S+)\s+(?P<what>.+))$",
         text,
         re.I,
     )
-    if found is None or found["first"].casefold() not in by_fold or found["second"].casefold() not in by_fold:
+    if found is None or plan.item(found["first"]) is None or plan.item(found["second"]) is None:
         return text
     return f"{found['first']} {found['what']} {found['join']} {found['rest']}"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optrack.core.applied import arguments_part
 from optrack.core.events import RepetitionMeasured
 from optrack.core.failure import plain_failure
 from optrack.core.metrics import Metric, Sample
-from optrack.core.parsers import Parsed, parse_output
+from optrack.core.parsers import Parsed, parse_output, parse_server_log
 from optrack.core.recipe import Bench
 from optrack.core.run import ProcessId, Stage
 from optrack.core.snapshot import Snapshot
@@ -21,11 +22,15 @@ from optrack.running.session import Session, Side
 from optrack.running.will import Will
 from optrack.steps.capture import capture_before, capture_running, merge
 from optrack.steps.engines.protocol import BenchCommand, Place
+from optrack.steps.gpus import GpuUse, gpu_use
 from optrack.steps.launch import start_server, wait_until_ready
 from optrack.steps.measure import run_bench
-from optrack.steps.preflight import free_port, is_free
+from optrack.steps.patching import PatchError, patched_copy
+from optrack.steps.preflight import free_port, is_free, port_problem
 from optrack.steps.process import Tree, logs
+from optrack.steps.process.logs import Limits
 from optrack.steps.stage import StageFailed
+from optrack.steps.teardown import tear_down
 
 if TYPE_CHECKING:
     from optrack.steps.record.store import Store
@@ -43,12 +48,17 @@ class Launching:
         self.folder = side.folder / f"launch-{number}"
         self.log = self.folder / "server.log"
         self.cwd = session.settings.project / (self.recipe.cwd or "")
+        self.limits = Limits(log_bytes=self.recipe.log_limit_bytes)
+        self.server: Tree | None = None
+        self.gpus: tuple[GpuUse, ...] = ()
 
     def run(self) -> None:
         """Go through the stages; raises StageFailed with the one that ended it, after the teardown."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with self.stage("preflight"):
             self.place = self.choose_place()
+            if self.side.repo is None:
+                self.side.repo = self.code()
             self.env = self.session.environment(self.side, self.place)
             if self.side.snapshot is None:
                 self.capture_before()
@@ -56,8 +66,8 @@ class Launching:
             with self.stage("setup", "setup.log"):
                 command = BenchCommand(shell=self.recipe.setup, parser="rules")
                 self.command(command, "setup", self.recipe.timeout.setup_s, None)
-        server = self.launch()
         try:
+            server = self.launch()
             if server is not None:
                 self.wait(server)
                 if self.number == 0:
@@ -66,8 +76,8 @@ class Launching:
             if self.number == 0:
                 self.check(server)
         finally:
-            if server is not None:
-                self.teardown(server)
+            if self.server is not None:
+                self.teardown(self.server)
 
     def stage(self, name: Stage, log: str | None = None) -> AbstractContextManager[None]:
         """Time a stage of this launch and tell it."""
@@ -78,17 +88,35 @@ class Launching:
         """Return the launch's folder and port; a port that the recipe fixes must be free."""
         port = self.recipe.port or free_port()
         if not is_free(port):
-            raise StageFailed("preflight", "failed", plain_failure("port_in_use", f"port {port} is taken"))
+            raise StageFailed("preflight", "failed", plain_failure("port_in_use", port_problem(port)))
         return Place(
             run=self.run_id, item=self.side.run.item, launch=self.number, run_dir=self.folder, port=port
         )
+
+    def code(self) -> Path | None:
+        """Return the repository that the server's code comes from: with patches, a patched copy of it."""
+        if self.recipe.repo is None:
+            if self.recipe.patch:
+                why = "the recipe has a `patch` but no `repo` to apply it to"
+                raise StageFailed("preflight", "failed", plain_failure("patch", why))
+            return None
+        project = self.session.settings.project
+        repo = project / self.recipe.repo
+        if not self.recipe.patch:
+            return repo
+        try:
+            return patched_copy(
+                repo, [project / patch for patch in self.recipe.patch], self.side.folder / "repo"
+            )
+        except PatchError as error:
+            raise StageFailed("preflight", "failed", plain_failure("patch", str(error))) from error
 
     def capture_before(self) -> None:
         """Capture what can be known before anything runs: code, the environment passed on, hardware."""
         project = self.session.settings.project
         found = capture_before(
             project=project,
-            repo=project / self.recipe.repo if self.recipe.repo else None,
+            repo=self.side.repo,
             env=self.env,
             recipe_env=self.recipe.env,
             watch=[project / path for path in self.recipe.watch],
@@ -106,10 +134,14 @@ class Launching:
             salt=self.session.salt,
             names=self.session.variables,
         )
+        report = self.engine.report(self.recipe, self.place)
+        if report is not None and report.get("ours") is False:
+            why = "the server that answers isn't the one that this run started"
+            raise StageFailed("ready", "failed", plain_failure("not_ready", why))
         arguments = arguments_part(
             asked=self.recipe.server,
             command=self.recipe.launch,
-            reported=self.engine.report(self.recipe, self.place),
+            reported=report,
             salt=self.session.salt,
         )
         self.keep(found.model_copy(update={"arguments": arguments}))
@@ -129,23 +161,28 @@ class Launching:
         if command is None:
             return None
         with self.stage("launch", "server.log"):
+            self.gpus = gpu_use()
             self.env |= {key: value for key, value in command.env.items() if key not in self.recipe.env}
-            return start_server(
+            self.server = start_server(
                 command.shell, self.env, self.cwd, self.log, run=self.run_id, on_new=self.remember
             )
+            self.side.tree = self.server
+        return self.server
 
     def wait(self, server: Tree) -> None:
         """Wait until the server is ready."""
+        ready = self.engine.ready(self.recipe)
         with self.stage("ready", "server.log"):
             wait_until_ready(
                 server,
-                self.engine.ready(self.recipe),
+                ready,
                 host=self.place.host,
                 port=self.place.port,
                 log=self.log,
                 should_stop=self.will.stop,
                 env=self.env,
                 cwd=self.cwd,
+                limits=self.limits.model_copy(update={"silence_s": ready.silence_s}),
             )
 
     def measure(self, server: Tree | None) -> None:
@@ -155,9 +192,12 @@ class Launching:
                 command = self.engine.bench(self.recipe, bench, self.place)
                 self.command(command, "warmup", self.recipe.timeout.bench_s, server)
             for repetition in range(self.recipe.repetitions):
-                if server is not None:
-                    self.engine.settle(self.recipe, self.place)
-                samples = tuple(s for b in self.recipe.bench for s in self.measured(b, repetition, server))
+                self.settle(server)
+                self.side.sampled = True
+                with self.side.sampler:
+                    samples = tuple(
+                        s for b in self.recipe.bench for s in self.measured(b, repetition, server)
+                    )
                 self.store.add_samples(self.run_id, samples)
                 self.journal.tell(
                     RepetitionMeasured(
@@ -171,13 +211,41 @@ class Launching:
         begin = logs.size(self.log)
         output = self.command(command, "bench", self.recipe.timeout.bench_s, server)
         log = logs.tail(self.log, start=begin) if server is not None else b""
-        parsed = parse_output(command.parser, output, rules=self.recipe.metrics, log=log)
+        parsed = parse_output(
+            command.parser,
+            output,
+            rules=self.recipe.metrics,
+            log=log,
+            files=self.named_files(),
+            expected_requests=command.requests,
+        )
         if not parsed.readings:
             why = parsed.invalid or "the benchmark's output has no metric that its parser knows"
             tail = output[-4096:].decode(errors="replace")
             raise StageFailed("parse", "failed", plain_failure("no_result", why, tail))
         prefix = f"{bench.name}." if len(self.recipe.bench) > 1 else ""
+        known = {reading.metric.name for reading in parsed.readings}
+        logged = [r for r in parse_server_log(self.recipe.engine, log) if r.metric.name not in known]
+        parsed = parsed.model_copy(update={"readings": (*parsed.readings, *logged)})
         return samples_of(parsed, self.number, repetition, prefix)
+
+    def settle(self, server: Tree | None) -> None:
+        """Bring the server to the same state before each pass; say so, once, where that fails."""
+        if server is None:
+            return
+        why = self.engine.settle(self.recipe, self.place)
+        if why and why not in self.side.said:
+            self.side.said.add(why)
+            self.journal.note(why)
+
+    def named_files(self) -> dict[str, bytes]:
+        """Return the contents of the files that the recipe's metrics are read from."""
+        found = {}
+        for rule in self.recipe.metrics.values():
+            if rule.file:
+                path = self.cwd / rule.file.replace("$RUN_DIR", str(self.folder))
+                found[rule.file] = logs.tail(path) if path.is_file() else b""
+        return found
 
     def check(self, server: Tree | None) -> None:
         """Run the guards' commands, once on each side; the last number that one prints is its value."""
@@ -208,19 +276,23 @@ class Launching:
             server_log=self.log if server else None,
             stage="setup" if stage == "setup" else "bench",
             on_new=self.remember,
+            limits=self.limits,
         )
 
     def teardown(self, server: Tree) -> None:
-        """End the server and all that it started; what lives on in spite of that is said and recorded."""
+        """End the server and all that it started, and say and record what is left in spite of that."""
         with self.stage("teardown", "server.log"):
-            stopped = server.stop(
+            ended = tear_down(
+                server,
                 signal=self.engine.stop_signal(),
                 grace_s=self.recipe.timeout.grace_s,
                 hurry=self.will.hurry,
+                port=self.place.port,
+                gpus=self.gpus,
+                within_s=self.recipe.timeout.teardown_s,
             )
-        if stopped.left:
-            pids = ", ".join(str(process.pid) for process in stopped.left)
-            self.journal.note(f"processes of this run live on after the teardown: {pids}")
+        for line in ended.left:
+            self.journal.note(f"left after the teardown: {line}")
 
 
 def last_number(output: bytes) -> float | None:

@@ -6,13 +6,15 @@ import os
 import secrets
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from optrack.core.canonical import digest
 from optrack.core.judge import launch_order
+from optrack.core.judge.evidence import rules_of
+from optrack.core.metrics import Metric
 from optrack.core.plan import Item, Plan
 from optrack.core.recipe import Recipe
 from optrack.core.resolve import Resolved
@@ -20,9 +22,10 @@ from optrack.core.run import Failure, Outcome, Run, Stage
 from optrack.core.runid import new_run_id
 from optrack.core.snapshot import Snapshot
 from optrack.settings import Settings
+from optrack.steps.capture import Sampler
 from optrack.steps.engines import engine_named
 from optrack.steps.engines.protocol import Engine, Place
-from optrack.steps.process import own_identity
+from optrack.steps.process import Tree, own_identity
 
 
 class Ending(NamedTuple):
@@ -42,8 +45,16 @@ class Side:
     engine: Engine
     folder: Path
     launches: int = 0
+    repo: Path | None = None
+    tree: Tree | None = None
     snapshot: Snapshot | None = None
     ending: Ending | None = None
+    sampled: bool = False
+    said: set[str] = field(default_factory=set)
+    sampler: Sampler = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.sampler = Sampler(pids=lambda: [p.pid for p in self.tree.track()] if self.tree else [])
 
 
 @dataclass
@@ -59,6 +70,14 @@ class Session:
     sequential: bool = False
 
     @property
+    def most_launches(self) -> int:
+        """The launches of a side at most: as many as the recipe says, or as the rules of stopping allow."""
+        if self.baseline is None or not self.sequential:
+            return self.candidate.recipe.launches
+        recipe = self.candidate.recipe.model_copy(update={"stop": "sequential"})
+        return rules_of(recipe, Metric(name=""), min_effect=0.0, interleaved=True).max_launches
+
+    @property
     def variables(self) -> frozenset[str]:
         """The variables that either side's recipe names: they are recorded of both, with their values."""
         sides = (self.candidate, *([self.baseline] if self.baseline else []))
@@ -67,10 +86,10 @@ class Session:
     def schedule(self) -> Iterator[tuple[Side, int]]:
         """Yield each launch in turn, with its number on its side."""
         if self.baseline is None:
-            yield from ((self.candidate, number) for number in range(self.candidate.recipe.launches))
+            yield from ((self.candidate, number) for number in range(self.most_launches))
             return
         sides = {"candidate": self.candidate, "baseline": self.baseline}
-        for turn in launch_order(self.candidate.recipe.launches):
+        for turn in launch_order(self.most_launches):
             yield sides[turn], sides[turn].launches
 
     def environment(self, side: Side, place: Place) -> dict[str, str]:
@@ -83,7 +102,7 @@ class Session:
         }
         env |= {key: value for key, value in side.recipe.env.items() if value is not None}
         if side.recipe.repo:
-            env["REPO"] = str(self.settings.project / side.recipe.repo)
+            env["REPO"] = str(side.repo or self.settings.project / side.recipe.repo)
         return env | {
             "PORT": str(place.port),
             "RUN_DIR": str(place.run_dir),

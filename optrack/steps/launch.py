@@ -29,6 +29,9 @@ __all__ = ["StageFailed", "start_server", "wait_until_ready"]
 
 TICK_S = 0.02
 LOOK_EVERY_S = 0.5
+SURE_AFTER_S = 1.0
+"""How long the port must be seen in foreign hands before that is believed."""
+
 ANY_HOST = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 _RUNNING_ON = re.compile(rb"running on https?://[^\s:/]*\]?:(\d+)", re.IGNORECASE)
@@ -98,6 +101,7 @@ class _Wait:
         self._port = port
         self._guard = guard
         self._looked = time.monotonic()
+        self._strange = False
 
     def check(self, should_stop: Callable[[], bool]) -> None:
         """Raise StageFailed if waiting on makes no sense."""
@@ -113,11 +117,19 @@ class _Wait:
             self._look_at_port()
 
     def verify(self, port: int) -> None:
-        """Raise StageFailed unless the tree, and nobody else, listens on the port."""
+        """Raise StageFailed unless the tree, and nobody else, listens on the port.
+
+        A server that is just ending looks like a stranger for a moment, so one look isn't enough.
+        """
+        deadline = time.monotonic() + SURE_AFTER_S
+        while not sockets.are_held_by(port, {process.pid for process in self._tree.track()}):
+            if (exit_ := self._tree.ended()) is not None:
+                raise command_failed("ready", exit_, self._log, start=self._tree.log_start)
+            if time.monotonic() >= deadline:
+                raise self._stranger(port)
+            self._tree.wait(TICK_S)
         if (exit_ := self._tree.ended()) is not None:
             raise command_failed("ready", exit_, self._log, start=self._tree.log_start)
-        if not sockets.are_held_by(port, {process.pid for process in self._tree.track()}):
-            raise self._stranger(port)
 
     def failed(self, kind: str, message: str) -> StageFailed:
         """Return a failure of waiting, with the log's end."""
@@ -127,9 +139,12 @@ class _Wait:
 
     def _look_at_port(self) -> None:
         if sockets.is_listened(self._port):
-            if not self._tree.listening(self._port):
+            ours = self._tree.listening(self._port)
+            if not ours and self._strange:
                 raise self._stranger(self._port)
+            self._strange = not ours
             return
+        self._strange = False
         elsewhere = self._said_port()
         if elsewhere is not None and elsewhere != self._port and elsewhere in self._tree.ports():
             message = f"the server listens on port {elsewhere} instead of port {self._port}"

@@ -48,7 +48,7 @@ def check_host(
     """
     problems = [_leftover(run, left) for run in earlier_runs if (left := leftovers(run))]
     if port is not None and not is_free(port, host):
-        message = f"port {port} is held by {sockets.describe(port)}"
+        message = port_problem(port)
         problems.append(Problem(kind="port", message=message, hint="end it, or give the recipe another port"))
     problems += [problem for gpu in gpu_use(gpus) if (problem := _gpu(gpu)) is not None]
     if cpu_share is not None and (busy := _cpu(cpu_share)) is not None:
@@ -98,6 +98,11 @@ def is_free(port: int, host: str = "127.0.0.1") -> bool:
         except OSError:
             return False
     return not sockets.is_listened(port)
+
+
+def port_problem(port: int) -> str:
+    """Say by whom a port that isn't free is held."""
+    return f"port {port} is held by {sockets.describe(port)}"
 
 
 def free_port(host: str = "127.0.0.1") -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from optrack.core.frozen import Frozen
 from optrack.core.run import ProcessId
 from optrack.steps.gpus import GpuUse, wait_for_memory
-from optrack.steps.process import Exit, Tree, proc, sockets
+from optrack.steps.process import Exit, Tree, end_leftovers, is_alive, proc, sockets
 
 PORT_S = 5.0
 
@@ -33,14 +33,17 @@ def tear_down(
 ) -> Teardown:
     """End the server with all that it started, and see that its port and its GPUs' memory come back.
 
-    `gpus` is their use before the server was started; memory may take `within_s` seconds to come back.
+    So ends whatever else carries the run's marker, a container's processes say. `gpus` is their use
+    before the server was started; their memory may take `within_s` seconds to come back.
     """
     stopped = server.stop(signal=signal, grace_s=grace_s, hurry=hurry)
-    left = [f"pid {p.pid} ({proc.command_line(p.pid)}) can't be ended" for p in stopped.left]
+    others, alive = end_leftovers(server.run, (), grace_s=0.0)
+    remaining = dict.fromkeys((*stopped.left, *alive))
+    left = [f"pid {p.pid} ({proc.command_line(p.pid)}) can't be ended" for p in remaining if is_alive(p)]
     if port is not None and not _is_given_back(port):
         left.append(f"port {port} is still held by {sockets.describe(port)}")
     left += wait_for_memory(gpus, within_s=within_s, hurry=hurry)
-    return Teardown(exit=stopped.exit, killed=stopped.killed, left=tuple(left))
+    return Teardown(exit=stopped.exit, killed=(*stopped.killed, *others), left=tuple(left))
 
 
 def _is_given_back(port: int) -> bool:

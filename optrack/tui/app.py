@@ -13,9 +13,11 @@ from textual.binding import BindingType
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.message import Message
 from textual.screen import Screen
+from textual.scrollbar import ScrollBar
 from textual.widget import Widget
+from textual.worker import Worker, WorkerState
 
-from optrack.tui import commands, themes, watch
+from optrack.tui import commands, look, themes, watch
 from optrack.tui.ascii_only import AsciiOnly
 from optrack.tui.board import Board
 from optrack.tui.messages import Acted, BoardChanged, BoardFailed, Picture
@@ -49,6 +51,8 @@ class OptrackApp(App[None]):
     ) -> None:
         self._ascii = AsciiOnly(enabled=ascii_only)
         super().__init__()
+        ScrollBar.renderer = look.WholeCells
+        self.ansi_theme_dark, self.ansi_theme_light = look.LOG_DARK, look.LOG_LIGHT
         self.board = board
         self.read_only = read_only
         self.picture: Picture | None = None
@@ -68,8 +72,22 @@ class OptrackApp(App[None]):
 
     def on_mount(self) -> None:
         self.push_screen(PlanScreen())
+        self._watch_board()
+
+    def _watch_board(self) -> None:
         work = partial(watch.watch, self.board, self.post_message, self._leaving)
         self.run_worker(work, group="watch", thread=True, exclusive=True, exit_on_error=False)
+
+    def on_worker_state_changed(self, message: Worker.StateChanged) -> None:
+        self.tell_defect(message)
+        if message.state is WorkerState.ERROR and message.worker.group == "watch":
+            self.set_timer(watch.EVERY_S, self._watch_board)
+
+    def tell_defect(self, message: Worker.StateChanged) -> None:
+        """Tell the error of a worker that failed in a way that nobody expects."""
+        error = message.worker.error
+        if message.state is WorkerState.ERROR and error is not None:
+            self.post_message(BoardFailed(f"{type(error).__name__} in {message.worker.group}: {error}"))
 
     async def on_unmount(self) -> None:
         self._leaving.set()

@@ -12,7 +12,7 @@ from textual.filter import LineFilter
 
 _NEAREST = {
     **dict(zip("▁▂▃▄▅▆▇█", "_.-=+*%@", strict=True)),
-    **dict.fromkeys("─━╌╍╴╶╸╺▔▀—–‐‑−", "-"),
+    **dict.fromkeys("─╌╍╴╶╸╺▔▀—–‐‑−", "-"),
     **dict.fromkeys("│┃▌▐▏▎▍▋▊▉╎╏║", "|"),
     **dict.fromkeys("┌┐└┘├┤┬┴┼╭╮╰╯┏┓┗┛┣┫┳┻╋╔╗╚╝", "+"),
     **dict.fromkeys("•●○◉∙·⏺", "o"),
@@ -24,6 +24,7 @@ _NEAREST = {
     **dict.fromkeys("▲▴↑", "^"),
     **dict.fromkeys("✓✔", "*"),
     **dict.fromkeys("✗✘×", "x"),
+    "━": "=",
     "…": "~",
     "⏎": "<",
     "⭘": "o",

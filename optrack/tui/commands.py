@@ -244,6 +244,6 @@ class Palette(Provider):
 
     def _running(self, action: str) -> Callable[[], Awaitable[None]]:
         async def run() -> None:
-            await self.screen.run_action(action)
+            await self.app.run_action(action, default_namespace=self.screen)
 
         return run

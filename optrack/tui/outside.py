@@ -11,6 +11,7 @@ from rich.style import Style
 from textual.content import Content
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_TITLE = re.compile(r"\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\|$)")
 _BEYOND = re.compile(r"[\ud800-\udfff]")
 
 
@@ -37,7 +38,7 @@ def ansi_segments(line: str) -> list[Segment]:
     """
     if "\x1b" not in line and "\r" not in line:
         return [Segment(plain(line))]
-    text = AnsiDecoder().decode_line(line.rstrip("\r\n"))
+    text = AnsiDecoder().decode_line(_TITLE.sub("", line).rstrip("\r\n"))
     return [
         Segment(plain(part.text), part.style if isinstance(part.style, Style) else None)
         for part in text.render(_CONSOLE)

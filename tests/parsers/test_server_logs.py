@@ -27,6 +27,13 @@ def test_lines_that_count_idle_time_are_left_out_of_the_throughput() -> None:
     assert values["gen_throughput_last"] == 100.0
 
 
+def test_a_pause_shorter_than_the_logs_clock_is_seen_by_the_throughput() -> None:
+    rates = (90.0, 110.0, 100.0, 8.0, 100.0)
+    lines = [decode_line("12:00:00", rate) for rate in (1.0, *rates)]
+    values = _values(parse_server_log("sglang", "\n".join(lines).encode()))
+    assert 98.0 < values["gen_throughput"] < 100.0
+
+
 def test_the_throughput_is_tokens_over_time_and_not_a_mean_of_rates() -> None:
     lines = [decode_line("12:00:00", 1.0), decode_line("12:00:01", 100.0), decode_line("12:00:02", 50.0)]
     values = _values(parse_server_log("sglang", "\n".join(lines).encode()))

@@ -1,8 +1,9 @@
-"""Figures of launching and measuring, by hand: `python -m tests.process.figures latency|memory|idle [--times N]`.
+"""Figures of launching and measuring, by hand: `python -m tests.process.figures FIGURE [--times N]`.
 
 latency   seconds from a server being ready to its benchmark having started, over N starts: median and worst
 memory    peak memory of the process that waits for a server which logs N GB, and reads that log for its ready line
 idle      CPU share that watching a server and a benchmark takes, over N seconds
+overhead  share of its wall time that `optrack run` adds to a server start of 2 s and a benchmark of 6 s, N times
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from optrack.steps.measure import run_bench
 from optrack.steps.preflight import free_port
 from optrack.steps.process import Tree, become_subreaper
 from optrack.steps.process.logs import Limits
+from tests.process.torture import Project
 
 FAKE = Path(__file__).with_name("fake_server.py")
 
@@ -102,9 +104,25 @@ def idle(folder: Path, times: int) -> str:
     return f"{used / times:.2%} of one CPU while a benchmark ran for {times} s"
 
 
+def overhead(folder: Path, times: int) -> str:
+    """Run a whole item, command line and runner process included."""
+    project = Project(
+        folder / "project", 0, launch="--bind-after 2 --port $PORT", bench="sleep 6; echo score = 5"
+    )
+    added = []
+    for _ in range(times):
+        begin = time.monotonic()
+        code, out, err = project.ask("run", "baseline")
+        added.append(time.monotonic() - begin - 8)
+        if code != 0:
+            return f"failed with {code}: {out}{err}"
+    middle = statistics.median(added)
+    return f"{times} runs: {middle:.2f} s added to 8 s, {middle / (8 + middle):.0%} of the wall time"
+
+
 def main() -> None:
     """Measure one figure and print it."""
-    figures = {"latency": (latency, 50), "memory": (memory, 2), "idle": (idle, 10)}
+    figures = {"latency": (latency, 50), "memory": (memory, 2), "idle": (idle, 10), "overhead": (overhead, 3)}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("figure", choices=figures)
     parser.add_argument("--times", type=int)

@@ -144,3 +144,8 @@ def test_nothing_of_this_process_stays_open(lab: Lab) -> None:
     for _ in range(5):
         bench(lab, "true")
     assert len(list(Path(f"/proc/{os.getpid()}/fd").iterdir())) == before
+
+
+def test_a_recipes_own_path_does_not_lose_the_shell(lab: Lab) -> None:
+    lab.env["PATH"] = "/nowhere"
+    assert bench(lab, "echo $PATH") == b"/nowhere\n"

@@ -37,11 +37,9 @@ metric: {{name: score, better: higher}}
 ---
 
 ```yaml recipe
-setup: sleep 0.1
-launch: exec {python} -S {fake} --port $PORT --orphans 1 --setsid --stubborn 1 --ready-after 0.2
+launch: exec {python} -S {fake} {launch}
 ready: {{http: /health, timeout: 60s}}
-bench: sleep 0.15; echo score = 5
-repetitions: 2
+bench: {bench}
 metrics: {{score: {{regex: 'score = ([\\d.]+)', better: higher}}}}
 timeout: {{grace: 300ms}}
 ```
@@ -49,17 +47,19 @@ timeout: {{grace: 300ms}}
 ## Baseline
 {items}"""
 ITEM = '\n## {id}: Item\n\n```yaml recipe\nenv: {{NUMBER: "{id}"}}\n```\n'
+LAUNCH = "--port $PORT --orphans 1 --setsid --stubborn 1 --ready-after 0.2"
+BENCH = "sleep 0.15; echo score = 5\nsetup: sleep 0.1\nrepetitions: 2"
 PATIENCE_S = 120.0
 
 
 class Project:
-    """A project in a folder of its own, with a plan of `items` items."""
+    """A project in a folder of its own, with a plan of `items` items beside the baseline."""
 
-    def __init__(self, folder: Path, items: int) -> None:
+    def __init__(self, folder: Path, items: int, *, launch: str = LAUNCH, bench: str = BENCH) -> None:
         self.folder = folder
         (folder / "plans").mkdir(parents=True)
         text = "".join(ITEM.format(id=number + 1) for number in range(items))
-        plan = PLAN.format(python=sys.executable, fake=FAKE, items=text)
+        plan = PLAN.format(python=sys.executable, fake=FAKE, launch=launch, bench=bench, items=text)
         (folder / "plans" / "torture.md").write_text(plan)
         (folder / "optrack.toml").write_text("cpu_share = 1.0\n")
         self.env = {**os.environ, "PYTHONPATH": str(ROOT), "OPTRACK_LOCKS": str(folder)}

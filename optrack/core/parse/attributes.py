@@ -24,7 +24,7 @@ _WEAK_GAIN = (
     "potential",
 )
 _KEY = re.compile(r"^\s*(?P<key>[^:：\n]{1,48}?)\s*[:：]\s*(?P<value>.*)$", re.DOTALL)
-_JOINED = re.compile(r"\s+[|·•]\s+|\s*[;,]\s+(?=[A-Z][\w ]{2,24}:\s)")
+_JOINED = re.compile(r"\s+[|·•]\s+|\s*[;,.]\s+(?=[A-Z][\w ]{2,24}:\s)")
 _DONE_ALREADY = re.compile(
     r"^(?:already (?:done|implemented|in place|complete)|done already|nothing to do)\b"
     r"|\bno (?:further )?action needed\b",

@@ -76,6 +76,10 @@ def draft_of(section: Section, label: Label | None) -> Draft:
     return draft
 
 
+def _has_recipe(section: Section) -> bool:
+    return any(isinstance(block, Fence) and is_recipe(block) for block in section.blocks)
+
+
 def _has_items(drafts: list[Draft]) -> bool:
     return any(d.label is None or d.label.kind not in ("band", "baseline") for d in drafts) or any(
         d.section is not None and d.label is not None and d.label.kind == "band" and _holds_more(d.section)
@@ -96,8 +100,7 @@ def _numbered(section: Section, label: Label, planlike: bool) -> bool:
         return label.kind == "baseline"
     parent = section.parent
     around = parent is not None and parent.level > 0 and is_planlike(parent.heading.text)
-    children = [s for s in section.sections if (la := read_label(s.heading.text)) and la.kind == "dotted"]
-    if is_container(label.title) and not any(not is_context(s.heading.text) for s in children):
+    if is_container(label.title):
         return False
     return planlike or around or _says_amounts(section)
 
@@ -128,8 +131,12 @@ class _Collector:
         self._accept = accept
         self._orders = orders
         self._found: list[Draft] = []
+        self._first_recipe = 0
 
     def collect(self, root: Section) -> list[Draft]:
+        """Return the drafts in document order."""
+        recipes = (s.line for s in (root, *root.walk()) if _has_recipe(s))
+        self._first_recipe = next(recipes, 0)
         stack: list[tuple[Section, Draft | None, bool]] = [(s, None, False) for s in root.sections[::-1]]
         while stack:
             section, parent, outside = stack.pop()
@@ -149,7 +156,9 @@ class _Collector:
         label = self._labels.get(id(section))
         if section.explicit_id is not None:
             return draft_of(section, label)
-        has_recipe = any(isinstance(b, Fence) and is_recipe(b) for b in section.blocks)
+        has_recipe = _has_recipe(section)
+        if label is None and has_recipe and self._runs_alone(section, parent):
+            return draft_of(section, None)
         if label is None or (outside and not has_recipe):
             return None
         if label.kind in ("number", "dotted") and is_context(section.heading.text):
@@ -157,6 +166,13 @@ class _Collector:
         if label.kind == "dotted" and parent is not None and not outside and not is_context(label.title):
             return draft_of(section, label) if self._belongs(label, parent) else None
         return draft_of(section, label) if self._accept(section, label) or has_recipe else None
+
+    def _runs_alone(self, section: Section, parent: Draft | None) -> bool:
+        """Whether an unlabelled heading's recipe is its own: not the base recipe, nor that of the item around."""
+        if parent is None:
+            return section.line > self._first_recipe and not is_context(section.heading.text)
+        siblings = section.parent.sections if section.parent is not None else []
+        return section.parent is parent.section and sum(_has_recipe(s) for s in siblings) > 1
 
     def _belongs(self, label: Label, parent: Draft) -> bool:
         return parent.label is not None and parent.label.kind in ("word", "number", "dotted", "code")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from optrack.core.parse.document import Block, Entry, Fence, Listing, Paragraph
 from optrack.core.parse.draft import Draft
@@ -122,12 +123,22 @@ def _is_known_attribute(entry: Entry) -> bool:
 def _label(entry: Entry, parent: Draft | None = None) -> Label | None:
     if not entry.lines:
         return None
-    label = read_label(entry.lines[0].text)
+    label = read_label(entry.lines[0].text) or _bold_label(entry.lines[0])
     if label is None or label.loose or label.kind in ("number", "band"):
         return None
     if label.kind == "dotted" and entry.box is None and not _continues(label, parent):
         return None
     return label
+
+
+def _bold_label(line: Inline) -> Label | None:
+    """The label that a line's bold start is as a whole (`**S1.1** Set up`), with the rest as title."""
+    lead = line.lead
+    label = read_label(f"{lead}: x") if lead is not None and len(lead) < 24 else None
+    if lead is None or label is None or label.title != "x" or label.kind not in ("code", "word"):
+        return None
+    rest = line.text[line.text.find(lead) + len(lead) :].lstrip(" :.—–-")
+    return replace(label, title=rest) if rest else None
 
 
 def _continues(label: Label, parent: Draft | None) -> bool:

@@ -45,6 +45,7 @@ _REMARK = re.compile(
     r"|expected\b.*)$",
     re.IGNORECASE,
 )
+_LEADING = re.compile(r"^[\[(]([\w ]{2,24})[\])]\s*:?\s*(?=\w)")
 _TRAILING = re.compile(r"\s*(?:\((?P<round>[^()]*(?:\([^()]*\)[^()]*)*)\)|\[(?P<square>[^\[\]]*)\])\s*$")
 _DASHED = re.compile(r"\s+[—–\-:]+\s*(?P<status>[^—–]{2,60})$")
 _LOCATION = re.compile(
@@ -109,6 +110,9 @@ def read_title(line: Inline, *, locations: bool = False) -> Marked:
     elif text.startswith(tuple(_DROPPED_SIGNS)) or text.endswith(tuple(_DROPPED_SIGNS)):
         status = "cancelled"
     marked = Marked(plain(text.rstrip(_DONE_SIGNS + _DROPPED_SIGNS + _RUNNING_SIGNS + "️ ")), status)
+    leading = _LEADING.match(marked.title)
+    if leading is not None and (said := status_of(leading[1])) is not None:
+        marked.status, marked.title = said, marked.title[leading.end() :]
     for _ in range(6):
         if not (_take_bracket(marked, locations) or _take_dashed(marked)):
             break

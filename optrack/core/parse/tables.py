@@ -185,11 +185,9 @@ def columns_of(table: Table) -> Columns | None:
     if title is None and rank is not None and names[rank] in ("phase", "step", "tier") and not free:
         title, rank = rank, None
     if title is None:
-        title = (
-            next((i for i in free if names[i] not in _NOT_ITEMS), None)
-            if ident is not None or rank is not None
-            else None
-        )
+        named = ident is not None and bool({"gain", "status"} & set(keys.values()))
+        ranked = ident is not None or rank is not None
+        title = next((i for i in free if ranked and (named or names[i] not in _NOT_ITEMS)), None)
     if title is None and keys and not free:
         title = next((i for i, key in keys.items() if key == "hypothesis"), None)
     if title is None or names[0] in _NOT_ITEMS:

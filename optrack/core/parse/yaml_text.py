@@ -6,7 +6,6 @@ A plain scalar becomes a number only if that number prints back exactly as writt
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -67,18 +66,15 @@ def load_yaml(text: str, *, as_text: Callable[[Path], bool] = lambda path: False
     return loaded
 
 
-@functools.cache
-def _reader() -> Any:
-    from ruamel.yaml import YAML
-
-    return YAML(typ="safe", pure=True)
-
-
 def _composed(text: str) -> Any:
+    from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
+    reader = YAML(typ="safe", pure=True, plug_ins=[])
+    reader.max_depth = _MAX_DEPTH
+    reader.composer.warn_double_anchors = False
     try:
-        return _reader().compose(text)
+        return reader.compose(text)
     except MarkedYAMLError as error:
         raise _marked(text, error) from None
     except (

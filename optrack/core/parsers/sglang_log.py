@@ -27,6 +27,8 @@ _USAGE = re.compile(r"(?<!swa )token usage: ([\d.]+)")
 _GRAPH = re.compile(r"(?:cuda|cpu|npu|musa) graph: (True|False)")
 _CACHED = re.compile(r"#cached-token: (\d+)")
 _IDLE_S = 2.0
+_UNUSUAL = 3.0
+_FEWEST = 2
 _UNITS = {
     "gen_throughput": "tok/s",
     "gen_throughput_max": "tok/s",
@@ -87,20 +89,36 @@ def busy(lines: list[DecodeLine]) -> list[DecodeLine]:
     """Return the lines of one rank whose throughput covers decoding only.
 
     A line's throughput is tokens over the time since the line before it, so the first one, and each one
-    after a pause, counts idle time: they are left out.
+    after a pause, counts idle time: they are left out. A pause shows as a gap between the lines' times, or,
+    shorter than the log's clock can tell, as a line whose steps seem to have taken several times the usual.
     """
-    gaps = [b.at_s - a.at_s for a, b in pairwise(lines)]
-    if not gaps:
+    later = [line for line in lines[1:] if line.throughput > 0]
+    if not later:
         return []
-    pause_s = max(_IDLE_S, 3 * statistics.median(gaps))
-    return [line for line, gap in zip(lines[1:], gaps, strict=True) if gap < pause_s and line.throughput > 0]
+    gaps = {id(b): b.at_s - a.at_s for a, b in pairwise(lines)}
+    pause_s = max(_IDLE_S, _UNUSUAL * statistics.median(gaps.values()))
+    usual = statistics.median(_step(line) for line in later)
+    return [line for line in later if gaps[id(line)] < pause_s and _step(line) < _UNUSUAL * usual]
+
+
+def _step(line: DecodeLine) -> float:
+    """Return a figure that grows with the time of one decode step: tokens of a step over throughput."""
+    return _tokens(line) / line.throughput
+
+
+def _tokens(line: DecodeLine) -> float:
+    return (line.running or 1) * (line.accept_len or 1)
 
 
 def _mean_throughput(lines: list[DecodeLine]) -> float | None:
-    """Return tokens over time: each line stands for as many steps, so for running x accepted tokens."""
-    weighted = [((line.running or 1) * (line.accept_len or 1), line.throughput) for line in busy(lines)]
-    seconds = sum(weight / rate for weight, rate in weighted)
-    return sum(weight for weight, _ in weighted) / seconds if seconds else None
+    """Return tokens over time: each line stands for as many steps, so for running x accepted tokens.
+
+    None for fewer than two lines, among which a pause can't be told from decoding.
+    """
+    kept = busy(lines)
+    if len(kept) < _FEWEST:
+        return None
+    return sum(_tokens(line) for line in kept) / sum(_step(line) for line in kept)
 
 
 def _mean(values: list[float | None]) -> float | None:

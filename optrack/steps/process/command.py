@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Mapping
@@ -15,6 +16,10 @@ MARKER = "OPTRACK_RUN"
 
 TREE = "OPTRACK_TREE"
 """The variable that tells the commands of one run apart."""
+
+
+BASH = shutil.which("bash") or "/bin/bash"
+"""The shell of all commands, found by this process: a recipe's own PATH may lead elsewhere."""
 
 
 class Command(Frozen):
@@ -66,7 +71,7 @@ def spawn(command: Command, *, run: str, tree: str) -> subprocess.Popen[bytes]:
     log = os.open(command.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
     try:
         return subprocess.Popen(
-            ["bash", "-o", "pipefail", "-c", command.shell],
+            [BASH, "-o", "pipefail", "-c", command.shell],
             cwd=command.cwd,
             env=env,
             stdin=subprocess.DEVNULL,

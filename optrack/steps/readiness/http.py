@@ -19,7 +19,7 @@ class HttpProbe:
     """The address answers a GET with a 2xx status.
 
     It is asked from a thread, one request at a time, so that a slow answer holds nothing up; the rest between
-    two requests is twice what the last took, 50 ms to 1 s. Proxies of the environment play no part, a
+    two requests is as long as the last one took, 50 ms to 1 s. Proxies of the environment play no part, a
     redirect counts only within the same host and port.
     """
 
@@ -56,7 +56,7 @@ class HttpProbe:
                 self.seen = f"{self._url}: {error or type(error).__name__}"
             took = time.monotonic() - begin
             if not self._good:
-                self._closed.wait(min(REST_MAX_S, max(RETRY_S, 2 * took)))
+                self._closed.wait(min(REST_MAX_S, max(RETRY_S, took)))
 
     def _ask(self, url: str) -> tuple[bool, str]:
         first = urlsplit(url)

@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Footer
+from textual.worker import Worker, get_current_worker
 
 from optrack.tui import watch
 from optrack.tui.board import Board
@@ -83,8 +84,6 @@ class BoardScreen(Screen[None]):
         )
 
     def _reading(self, work: Callable[[], Message]) -> None:
-        from textual.worker import get_current_worker
-
         worker = get_current_worker()
 
         def tell(message: Message) -> None:
@@ -92,6 +91,9 @@ class BoardScreen(Screen[None]):
                 self.post_message(message)
 
         watch.reading(work, tell)
+
+    def on_worker_state_changed(self, message: Worker.StateChanged) -> None:
+        self.optrack.tell_defect(message)
 
     def action_issue(self, name: str) -> None:
         """Send the command with this name from here upwards."""

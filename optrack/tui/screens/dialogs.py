@@ -47,6 +47,8 @@ class Dialog(ModalScreen[T], Generic[T]):
 class Confirm(Dialog[str]):
     """Asks whether to do something; the answer is the key of the button that was chosen."""
 
+    AUTO_FOCUS = "#answer-none"
+
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "choose(0)", "Yes", show=False),
         Binding("n", "leave", "No", show=False),
@@ -63,6 +65,7 @@ class Confirm(Dialog[str]):
             for key, label in self._answers:
                 yield Button(Content(label), id=f"answer-{key}", compact=True)
             yield Button(Content("No"), id="answer-none", compact=True)
+        yield Static(Content(f"y: {self._answers[0][1].lower()}   n: no"), classes="dialog-keys")
 
     def action_choose(self, index: int) -> None:
         """Choose the answer at this place."""

@@ -86,7 +86,10 @@ def seen(board: Board, run_id: str, after: int, which: LogKind) -> RunSeen:
 
 
 class LiveScreen(BoardScreen):
-    """The screen of the run in progress, or of one that was chosen."""
+    """The screen of the run in progress, or of one that was chosen.
+
+    A run that has ended stays until a newer one begins; ids of runs sort by time.
+    """
 
     TAB = "Live"
     OFFERS = (commands.StopRun, commands.OtherLog, commands.Filter, commands.Pause, commands.Back)
@@ -125,11 +128,11 @@ class LiveScreen(BoardScreen):
 
     def open(self, run_id: str | None) -> None:
         """Follow this run; None for the one in progress."""
-        self._chosen = run_id
+        self._chosen, self._following = run_id, None
         self.renew()
 
     def look(self, picture: Picture) -> None:
-        target = self._chosen or (picture.live[-1].id if picture.live else self._following)
+        target = self._chosen or max([self._following or "", *(run.id for run in picture.live)]) or None
         if target is None:
             self.query_one("#stages", Static).update(Content.styled(NOTHING, "$quiet"))
             self.log_view.add_class("-hidden")
@@ -163,7 +166,8 @@ class LiveScreen(BoardScreen):
         self._tell()
 
     def _tell(self) -> None:
-        self.log_view.border_title = LOG_NAMES[self._which]
+        if self.log_view.border_title != LOG_NAMES[self._which]:
+            self.log_view.border_title = LOG_NAMES[self._which]
         found = self._seen
         if found is None:
             return

@@ -35,7 +35,6 @@ class LogView(Widget, can_focus=True):
         Binding("left", "shift(-8)", "Left", show=False),
         Binding("home,g", "to_start", "Start", show=False),
         Binding("end,G", "follow", "End: follow", show=False),
-        Binding("p", "pause", "Pause or follow", show=False),
         Binding("greater_than_sign", "next_match(1)", "Next match", show=False),
         Binding("less_than_sign", "next_match(-1)", "Previous match", show=False),
     ]
@@ -124,7 +123,9 @@ class LogView(Widget, can_focus=True):
         place = "" if not size else f"{100 * end // size}% of {figures.size(size)}"
         how = "following" if self.following else "paused, p or G follows"
         found = f"/{self.words}  " if self.words else ""
-        self.border_subtitle = f"{found}{place}  {how}".strip().replace("[", "(") if self.path else ""
+        told = f"{found}{place}  {how}".strip().replace("[", "(") if self.path else ""
+        if told != self.border_subtitle:
+            self.border_subtitle = told
 
     def on_resize(self) -> None:
         self._read()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rich.text import Text
@@ -45,7 +45,7 @@ class MetricPlot(PlotextPlot):
         plt: Any = self.plt
         plt.clear_figure()
         values = [step.value or 0.0 for step in self._steps]
-        kinds = (
+        kinds: tuple[tuple[str, str, str, Callable[[Step], bool]], ...] = (
             ("baseline", "b", "quiet", lambda s: s.role == "baseline" and not s.adopted),
             ("candidate", "o", "live", lambda s: s.role == "candidate" and not s.adopted),
             ("adopted", "A", "good", lambda s: s.adopted),

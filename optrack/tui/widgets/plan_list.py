@@ -8,7 +8,7 @@ from optrack.tui import figures, marks
 from optrack.tui.plan_rows import PlanRow
 from optrack.tui.widgets.rows import Cell, Column, RowList
 
-NARROW = 100
+NARROW = 120
 """Below this width, in cells, status and verdict share a column, and so do all remarks."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import median, pstdev
+from typing import Any
 
 from textual.content import Content
 
@@ -87,6 +88,10 @@ def statistics(found: Compared, width: int) -> list[Content]:
     return [*heading("Medians of the counted passes"), Content.styled(title, "$quiet"), *lines]
 
 
+def _side(value: Any, cls: DifferenceClass) -> str:
+    return "not captured" if value is None and cls == "unknown" else value_text(value)
+
+
 def differences(found: Sequence[Difference], width: int) -> list[Content]:
     """Return the differences grouped by class, those that matter first."""
     if not found:
@@ -102,7 +107,7 @@ def differences(found: Sequence[Difference], width: int) -> list[Content]:
         lines += [Content(""), Content.styled(title, f"bold {tone}")]
         wide = min(max(len(d.field) for d in group), max(12, width // 2))
         for one in group:
-            told = f"{value_text(one.baseline)} -> {value_text(one.candidate)}"
+            told = f"{_side(one.baseline, cls)} -> {_side(one.candidate, cls)}"
             name = shortened(plain(one.field), wide).ljust(wide)
             lines += paragraph(Content.assemble(f"  {name}  ", (plain(told), "")), width)
             if one.meaning:

@@ -1,0 +1,52 @@
+"""A report as a marked section of an existing document: what is outside the marks stays byte for byte."""
+
+from __future__ import annotations
+
+import re
+
+from optrack.errors import UsageError
+
+
+def with_section(document: bytes, name: str, text: str, *, where: str) -> bytes:
+    """Return the document with the section called `name` rewritten, or added at the end where it has none.
+
+    Marks count on lines of their own outside fenced code. Raises UsageError where one of them is missing, twice
+    there, or the wrong way round. The section's line ends are those of the document.
+    """
+    begin, end = marks(name)
+    newline = b"\r\n" if document.count(b"\r\n") * 2 > document.count(b"\n") else b"\n"
+    body = "\n".join((begin, text.rstrip("\n"), end)).encode().replace(b"\n", newline)
+    found = {mark: _lines_with(document, mark) for mark in (begin, end)}
+    if not found[begin] and not found[end]:
+        gap = b"" if not document else newline if document.endswith(b"\n") else newline * 2
+        return document + gap + body + newline
+    if len(found[begin]) != 1 or len(found[end]) != 1 or found[begin][0][0] > found[end][0][0]:
+        raise UsageError(
+            f"the marks of the section {name} don't pair up",
+            where=where,
+            hint=f"leave one line {begin} and after it one line {end}",
+        )
+    return document[: found[begin][0][0]] + body + document[found[end][0][1] :]
+
+
+def marks(name: str) -> tuple[str, str]:
+    """Return the lines that begin and end a section."""
+    safe = re.sub(r"[^\w.-]+", "-", name).replace("--", "-")
+    return f"<!-- optrack:begin {safe} -->", f"<!-- optrack:end {safe} -->"
+
+
+def _lines_with(document: bytes, mark: str) -> list[tuple[int, int]]:
+    """Return begin and end of each line that is the mark, outside fences."""
+    found: list[tuple[int, int]] = []
+    fence: bytes | None = None
+    for line in re.finditer(rb"[^\r\n]+", document):
+        text = line.group().strip()
+        opened = re.match(rb"(`{3,}|~{3,})", text)
+        if fence is not None:
+            if text[:1] == fence[:1] and re.fullmatch(rb"(`+|~+)", text) and len(text) >= len(fence):
+                fence = None
+        elif opened:
+            fence = opened.group(1)
+        elif text == mark.encode():
+            found.append(line.span())
+    return found

@@ -1,0 +1,1 @@
+"""A Model Context Protocol server: the campaign as tools for agents, over standard input and output."""

@@ -1,0 +1,142 @@
+"""Whatever the document, reading and checking it ends without a traceback, and twice as much takes twice as long."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from optrack.core.check import check
+from optrack.core.choose import choose
+from optrack.core.parse import parse_plan
+from optrack.core.quantity import quantity
+from optrack.core.scaffold import new_plan
+from optrack.core.todo import read_todos, todos
+from optrack.errors import OptrackError
+from tests.plan.plans import CAMPAIGN, states
+
+DOCUMENTS = int(os.environ.get("OPTRACK_TEST_DOCUMENTS", "150"))
+PIECES = (
+    *("# Plan\n", "## 1A: One\n", "### 1.2 x\n", "## HIGH PRIORITY\n", "## Priority 2 — ~~x~~ (DONE)\n"),
+    *("- [ ] ", "- [x] ", "1. **T** — 5-10ms, 2 hours effort\n", "| 1 | a | 2x |\n", "- Needs: 1A\n", "\t"),
+    *("| # | Task | Gain |\n|---|---|---|\n", "```yaml recipe\n", "```\n", "env: {A: 1}\n", "bench: x\n"),
+    *("combine: [1A, 1A]\n", "<<: *a\n", "a: &a {b: 1}\n", "---\n", "title: x\n", "- Skip if: 1A failed\n"),
+    *("~~~\n", "> ", "    ", "{#id}\n", "<!--", "-->", "**", "`", "\n"),
+)
+
+
+def read_all(data: bytes) -> None:
+    try:
+        plan = parse_plan(data, name="p", path="p.md")
+    except OptrackError:
+        return
+    assert len({item.id for item in plan.items}) == len(plan.items)
+    check(plan)
+    known = states(plan)
+    choose(plan, known)
+    choose(plan, known, by="value")
+    todos(plan, known)
+
+
+@settings(max_examples=DOCUMENTS, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=12)), max_size=30))
+def test_any_document_is_read(pieces: list[str]) -> None:
+    read_all("".join(pieces).encode("utf-8", "replace"))
+
+
+@settings(max_examples=DOCUMENTS, deadline=None)
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+    read_all(data)
+
+
+@settings(max_examples=DOCUMENTS, deadline=None)
+@given(st.text(max_size=80))
+def test_any_text_is_an_amount_or_stays_text(text: str) -> None:
+    amount = quantity(text)
+    assert amount.text == text.strip()
+    assert amount.low is None or amount.high is None or 0 <= amount.low <= amount.high
+
+
+@settings(max_examples=DOCUMENTS, deadline=None)
+@given(
+    st.recursive(
+        st.none() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner)
+            | st.dictionaries(
+                st.sampled_from(("todos", "content", "status", "id", "task", "tool_name")), inner
+            )
+        ),
+        max_leaves=10,
+    )
+)
+def test_any_json_is_a_todo_list_or_says_that_it_is_none(value: object) -> None:
+    found = read_todos(json.dumps(value))
+    assert found.todos or found.problems
+
+
+def test_a_changed_plan_is_read_whatever_the_change() -> None:
+    chance = random.Random(7)
+    for _ in range(100):
+        data = bytearray((CAMPAIGN + new_plan()).encode())
+        for _ in range(chance.randrange(1, 8)):
+            at = chance.randrange(len(data))
+            piece = chance.choice(PIECES).encode()
+            data[at : at + chance.randrange(8)] = piece * chance.choice((1, 1, 20))
+        read_all(bytes(data))
+
+
+def big(count: int) -> bytes:
+    lines = ["# Plan\n"]
+    for group in range(count // 10):
+        lines.append(f"## Priority {group + 1}: Group {group}\n")
+        lines += [
+            f"### {group + 1}.{k} Item\n- **Gain**: 5-10 ms\n- Needs: {group + 1}.{k - 1}\n"
+            for k in range(1, 10)
+        ]
+    return "\n".join(lines).encode()
+
+
+def seconds_for(data: bytes) -> float:
+    start = time.process_time()
+    plan = parse_plan(data, name="p", path="p.md")
+    known = states(plan)
+    choose(plan, known)
+    check(plan)
+    return time.process_time() - start
+
+
+@pytest.mark.slow
+def test_twice_as_many_items_take_about_twice_as_long() -> None:
+    seconds_for(big(200))
+    small = min(seconds_for(big(500)) for _ in range(2))
+    large = min(seconds_for(big(2000)) for _ in range(2))
+    assert large < 4 * small * 1.6
+
+
+HOSTILE = {
+    "brackets in a title": "## 1A: " + "(" * 9000,
+    "deep quotes": "> " * 3000,
+    "a wide table": "|" * 9000 + "\n" + "|-" * 5000,
+    "stars": "**" * 9000,
+    "open links": "[a](" * 5000,
+    "empty headings": "#\n" * 3000,
+    "a word repeated": "## " + "action" * 3000 + "!",
+    "deep flow in a recipe": "```yaml recipe\n" + "[" * 3000 + "\n```\n",
+    "many amounts": "- Gain: " + "1-2 " * 9000,
+    "a deep list": "\n".join("  " * i + "- [ ] a" for i in range(300)),
+    "one id many times": "## 1A: x\n" * 1000,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_text_takes_no_time(text: str) -> None:
+    start = time.process_time()
+    read_all(f"# Plan\n{text}\n".encode())
+    assert time.process_time() - start < 5
