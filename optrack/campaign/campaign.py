@@ -261,24 +261,9 @@ class Campaign:
 
     def log(self) -> Log:
         """Return all that the progress log is made of, with every secret masked."""
-        from optrack.core.export import Log, masked_log
-        from optrack.running.session import project_salt
+        from optrack.campaign.telling import log_of
 
-        states, plan, reader = self.states(), self.plan, self.reader
-        resolved = self.resolutions([state.item for state in states])
-        log = Log(
-            plan=plan,
-            states=states,
-            runs=tuple(reader.run(run.id) for run in reversed(reader.runs(plan.name))),
-            transitions=reader.transitions(plan.name),
-            recipes={item: found.data for item, found in resolved.items()},
-            factors={item: found.factors for item, found in resolved.items()},
-            judgements=reader.judgements(plan.name),
-            acceptances=reader.acceptances(plan.name),
-            adoptions=reader.adoptions(plan.name),
-            choice=choose(plan, states),
-        )
-        return masked_log(log, project_salt(self.settings.state))
+        return log_of(self)
 
     # -- decisions -----------------------------------------------------------------------------------------
 
