@@ -5,14 +5,16 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from optrack.core.judgement import Difference, Judgement
 from optrack.core.metrics import Sample
-from optrack.core.parsers.parsed import Parsed
 from optrack.core.plan import Item, Plan, Problem, Quantity
 from optrack.core.run import Run
 from optrack.core.state import Acceptance, Adoption, ItemState, KnownFailure, Note, Transition
+
+if TYPE_CHECKING:
+    from optrack.core.parsers.parsed import Parsed
 
 SCHEMA_VERSION = 1
 
