@@ -5,32 +5,16 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from optrack.core.judgement import Difference, Judgement
 from optrack.core.metrics import Sample
-from optrack.core.parsers.parsed import Parsed
 from optrack.core.plan import Item, Plan, Problem, Quantity
 from optrack.core.run import Run
 from optrack.core.state import Acceptance, Adoption, ItemState, KnownFailure, Note, Transition
 
-SCHEMA_VERSION = 1
-
-
-def document(**fields: Any) -> dict[str, Any]:
-    """Return a document with its schema version first."""
-    return {"schema_version": SCHEMA_VERSION, **fields}
-
-
-def finite(value: Any) -> Any:
-    """Return plain data with every number that JSON lacks (NaN, infinities) replaced by None."""
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-        return None
-    if isinstance(value, Mapping):
-        return {str(key): finite(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(inner) for inner in value]
-    return value
+if TYPE_CHECKING:
+    from optrack.core.parsers.parsed import Parsed
 
 
 def timestamp(at: datetime | None) -> str | None:
