@@ -71,9 +71,9 @@ def is_settled(session: Session, store: Store) -> bool:
 def conclude(session: Session, store: Store) -> Outcome:
     """Close the session's runs, judge the candidate, and leave its item where that puts it."""
     candidate, baseline = session.candidate, session.baseline
-    for side in (candidate, *([baseline] if baseline else [])):
+    for side in session.sides:
         if side.snapshot is not None:
-            load = side.sampler.summary() if side.sampled else None
+            load = side.sampler.summary() if side.sampler is not None else None
             seen = side.snapshot.model_copy(update={"load": load})
             store.put_snapshot(side.run.id, capture_after(seen, salt=session.salt))
     if baseline is not None and baseline.launches:

@@ -30,6 +30,5 @@ def command(plan_file: Path | None, project: Path | None, actor: str | None) -> 
         raise UsageError(
             f"the Model Context Protocol's SDK isn't installed ({error})", hint="pip install 'optrack[mcp]'"
         ) from error
-    settings = load_settings(project or Path.cwd())
-    who = actor or os.environ.get("OPTRACK_ACTOR") or "mcp"
-    make_server(settings.model_copy(update={"actor": who}), plan_file).run("stdio")
+    os.environ["OPTRACK_ACTOR"] = actor or os.environ.get("OPTRACK_ACTOR") or "mcp"
+    make_server(load_settings(project or Path.cwd()), plan_file).run("stdio")

@@ -12,9 +12,9 @@ from optrack.core.snapshot import Snapshot
 from optrack.core.variables import plain
 
 _MOVING = re.compile(
-    r"^(?!max_|min_|num_|enable_|disable_)(?:.*_)?(?:time|timestamp|started|startup|uptime|last|avg|mean|count|counter|"
-    r"pid|port|uuid|id|url|address|addr|host|usage|throughput|running|waiting|queue|latency|seed|requests?|effective|"
-    r"launch_command|graph_mem|available)(?:_.*)?$"
+    r"(?:^|_)(?:timestamp|uptime|pid|port|uuid|ip|addr|address|host|url)$|"
+    r"^(?:startup_time|start_time|random_seed|seed|memory_usage|step_time_dict|launch_command|internal_states)$|"
+    r"^(?:last|avg|mean|total|current|available|effective|num_running|num_waiting)_"
 )
 """Keys of a server's report that are counters, clocks, ports and the like."""
 
@@ -33,27 +33,47 @@ def arguments_part(
     *, asked: Mapping[str, Any], command: str | None, reported: Mapping[str, Any] | None, salt: bytes
 ) -> dict[str, Any]:
     """Return the `arguments` part of a snapshot: what the recipe asked, the command as written, and what the
-    running server says of itself (counters and clocks set apart), secrets masked. `reported` is None if it
-    says nothing."""
+    running server says of itself, secrets masked.
+
+    `reported` is the server's own answer, or an engine's digest of it: `applied` (the arguments in force),
+    `changed` (name -> what was asked and what was applied), `state`. Counters, clocks and ports are set
+    apart. None if the server says nothing.
+    """
     part: dict[str, Any] = {
         "asked": mask_data(dict(asked), salt),
         "command": mask_value("command", command, salt) if command else None,
     }
-    if reported is not None:
-        settings: dict[str, Any] = {}
-        moving: dict[str, Any] = {}
-        for key, value in mask_data(dict(reported), salt).items():
-            moves = _MOVING.match(key) is not None or not _is_setting(value)
-            (moving if moves and key not in _names(asked) else settings)[key] = value
-        part["reported"] = {**settings, "volatile": moving}
+    if reported is None:
+        return part
+    told: dict[str, Any] = mask_data(dict(reported), salt)
+    if isinstance(applied := told.pop("applied", None), Mapping):
+        part["changed"] = told.pop("changed", None) or {}
+        told = {**(told.pop("state", None) or {}), **told, **applied}
+    settings, moving = _split(told, _names(asked))
+    part["reported"] = {**settings, "volatile": moving}
     return part
 
 
+def _split(told: Mapping[str, Any], asked: set[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what of a report are settings, and what moves between two launches of the same server."""
+    settings: dict[str, Any] = {}
+    moving: dict[str, Any] = {}
+    for key, value in told.items():
+        if key not in asked and (_MOVING.search(key) or not _is_setting(value)):
+            moving[key] = value
+        elif isinstance(value, Mapping):
+            settings[key], inner = _split(value, asked)
+            moving |= {key: inner} if inner else {}
+        else:
+            settings[key] = value
+    return settings, moving
+
+
 def _is_setting(value: Any) -> bool:
-    """Whether a reported value can be a setting: a single value, or a list of such."""
-    if isinstance(value, list):
-        return all(not isinstance(inner, (Mapping, list)) for inner in value)
-    return not isinstance(value, Mapping)
+    """Whether a reported value can be a setting: a single value, a list of such, or names with such."""
+    if isinstance(value, Mapping):
+        return all(_is_setting(inner) for inner in value.values())
+    return not isinstance(value, list) or not any(isinstance(inner, (Mapping, list)) for inner in value)
 
 
 def _names(asked: Mapping[str, Any]) -> set[str]:
@@ -87,10 +107,7 @@ def not_applied(
             (env.get("passed"), "in what the commands were passed") if "witness" not in env else (None, "")
         )
     sentences = [] if seen is None else list(_variables(wanted, seen, where, salt))
-    arguments = snapshot.arguments or {}
-    sentences += _arguments(
-        {**arguments.get("asked", {}), **(expect or {}).get("server", {})}, arguments.get("reported")
-    )
+    sentences += _arguments((expect or {}).get("server", {}), (snapshot.arguments or {}).get("reported"))
     sentences += _versions(
         (expect or {}).get("packages", {}), (snapshot.packages or {}).get("distributions"), "package"
     )
@@ -99,6 +116,57 @@ def not_applied(
     }
     sentences += _versions((expect or {}).get("libraries", {}), loaded, "library")
     return tuple(sentences)
+
+
+def rewritten_arguments(snapshot: Snapshot) -> tuple[str, ...]:
+    """Return a sentence for each argument that the server applied otherwise than the recipe asked."""
+    arguments = snapshot.arguments or {}
+    if "changed" not in arguments:
+        return tuple(_arguments(arguments.get("asked", {}), arguments.get("reported")))
+    return tuple(
+        f"The server was started with {name} {_shown(about.get('asked'))} and applied {_shown(about.get('applied'))}."
+        for name, about in sorted(arguments["changed"].items())
+    )
+
+
+def unseen_treatment(
+    candidate: Snapshot, baseline: Snapshot, declared: Mapping[str, tuple[Any, Any]]
+) -> tuple[str, ...]:
+    """Return a sentence for each declared factor that made no difference in what ran, as far as that could be
+    seen.
+
+    Variables are compared in the server's processes, arguments in the server's own report, a patch in the
+    code.
+    """
+    found: list[str] = []
+    for leaf, (before, after) in sorted(declared.items()):
+        key, _, name = leaf.partition(".")
+        theirs, ours = _seen_of(baseline, key, name), _seen_of(candidate, key, name)
+        if theirs is _UNSEEN or ours is _UNSEEN or theirs != ours or str(before) == str(after):
+            continue
+        if key == "patch":
+            found.append("The patch was to change the code, and the code of both runs is the same.")
+        else:
+            change = f"{_shown(before)} in the baseline and {_shown(after)} in the candidate"
+            found.append(f"{name} was to be {change}, and both runs had {_shown(ours)}.")
+    return tuple(found)
+
+
+_UNSEEN = object()
+
+
+def _seen_of(snapshot: Snapshot, key: str, name: str) -> Any:
+    """Return what ran of a recipe's leaf, or `_UNSEEN`."""
+    if key == "env":
+        env = snapshot.env or {}
+        seen = env.get("server") if "witness" in env else env.get("passed")
+        return _UNSEEN if seen is None else seen.get(name)
+    if key == "server":
+        reported = (snapshot.arguments or {}).get("reported") or {}
+        return next((reported[known] for known in _report_names(name) if known in reported), _UNSEEN)
+    if key == "patch":
+        return ((snapshot.git or {}).get("repo") or {}).get("code") or _UNSEEN
+    return _UNSEEN
 
 
 def _variables(

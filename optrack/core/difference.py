@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from optrack.core.applied import not_applied
+from optrack.core.applied import not_applied, unseen_treatment
 from optrack.core.coverage import covering_leaf
 from optrack.core.field_table import Field
 from optrack.core.fields import dotted, field_of, leaves
@@ -17,7 +17,7 @@ from optrack.core.secrets import is_masked
 from optrack.core.snapshot import Snapshot
 from optrack.core.variables import is_noise
 
-__all__ = ["comparison", "differences", "is_accepted", "not_applied"]
+__all__ = ["comparison", "differences", "is_accepted", "not_applied", "unseen_treatment"]
 
 NEEDED = ("git", "env", "hardware")
 """Parts without which nothing can be said of a comparison, even if neither side has them."""

@@ -12,10 +12,11 @@ Kind = Literal["stable", "volatile", "informative"]
 class Field(Frozen):
     """What a captured field is to a comparison.
 
-    `stable` must be equal. `volatile` counts once the difference is over `relative` (a fraction of the larger
-    value) and over `absolute` (in the field's own unit). `informative` never counts; with `noted` a
-    difference is still shown. `label` names the field in a sentence, with steps of its path for `{leaf}`,
-    `{owner}`, `{name}`, `{device}` and `{gpu}`; `why` says why it is declared as it is.
+    `stable` must be equal; with `never` it must be absent on both sides, too. `volatile` counts once the
+    difference is over `relative` (a fraction of the larger value) and over `absolute` (in the field's own
+    unit). `informative` never counts; with `noted` a difference is still shown. `label` names the field in a
+    sentence, with steps of its path for `{leaf}`, `{owner}`, `{name}`, `{device}` and `{gpu}`; `why` says why
+    it is declared as it is.
     """
 
     pattern: str
@@ -25,9 +26,12 @@ class Field(Frozen):
     relative: float = 0.0
     absolute: float = 0.0
     noted: bool = False
+    never: bool = False
 
     def within(self, baseline: Any, candidate: Any) -> bool:
         """Whether two values of this field count as the same."""
+        if self.never and (baseline or candidate):
+            return False
         if baseline == candidate or self.kind != "volatile":
             return bool(baseline == candidate)
         if not _is_number(baseline) or not _is_number(candidate):
@@ -43,6 +47,10 @@ def _is_number(value: Any) -> bool:
 
 def _stable(pattern: str, label: str, why: str = "") -> Field:
     return Field(pattern=pattern, kind="stable", label=label, why=why)
+
+
+def _never(pattern: str, label: str, why: str) -> Field:
+    return Field(pattern=pattern, kind="stable", label=label, why=why, never=True)
 
 
 def _volatile(pattern: str, label: str, why: str = "", **limits: Any) -> Field:
@@ -78,10 +86,10 @@ _GIT = (
         "the LFS files that were never fetched",
         "a pointer where a server expects weights or code",
     ),
-    _stable(
+    _never(
         "git.*.edited_in_run",
         "the files edited while the run was measured",
-        "which code was measured can't be told then",
+        "which code was measured can't be told then, and two runs side by side have it both",
     ),
     _stable("git.*.unknown", "what git didn't tell"),
     _informative("git.**", "commit, branch, remote and patch explain a difference of the code"),
@@ -199,7 +207,11 @@ _HARDWARE = (
 )
 _REST = (
     _stable("files.*.sha256", "the watched file {owner}"),
-    _stable("files.*.changed_in_run", "whether the watched file {owner} changed while the run was measured"),
+    _never(
+        "files.*.changed_in_run",
+        "whether the watched file {owner} changed while the run was measured",
+        "its content during the measurement can't be told then",
+    ),
     _informative("files.**"),
     _stable("processes.affinity", "the CPUs that the server may use"),
     _stable("processes.memory_nodes", "the NUMA nodes that the server may use"),

@@ -37,8 +37,10 @@ def _variable(path: tuple[str, ...], label: str, baseline: Any, candidate: Any) 
 
 
 def _edited(path: tuple[str, ...], baseline: Any, candidate: Any) -> str:
-    whose = "candidate's" if candidate else "baseline's"
-    files = ", ".join(map(str, (candidate or baseline or [])[:5]))
+    whose = " and the ".join(
+        n for n, files in (("baseline's", baseline), ("candidate's", candidate)) if files
+    )
+    files = ", ".join(sorted({str(file) for files in (baseline, candidate) for file in files or ()})[:5])
     return f"Code was edited in the {path[1]} repository while the {whose} run was measured: {files}."
 
 

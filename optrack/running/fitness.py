@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import combinations
 
 from optrack.errors import HostUnfitError, InterruptedRunError
-from optrack.running.session import Session, Side
+from optrack.running.session import Session
+from optrack.steps.gpus import gpu_use
 from optrack.steps.hostlock import HostLock, lock_host
 from optrack.steps.preflight import check_host, unfit
 
 _LOOK_EVERY_S = 1.0
 
+Gpus = tuple[int, ...] | None
+
 
 def take_host(session: Session, *, wait: bool, should_stop: Callable[[], bool]) -> HostLock:
-    """Return the right to measure on this host.
+    """Return the right to measure on this host, or on the GPUs that the recipes ask for: `session.gpus` then.
 
-    Raises HostUnfitError, naming the culprit, if the host can't be had or isn't fit; with `wait` only
-    where waiting can't help.
+    Raises HostUnfitError, naming the culprit, if the host can't be had or isn't fit; with `wait` it is
+    waited for instead, until `should_stop` says so (InterruptedRunError).
     """
     while True:
         try:
-            lock = lock_host(
-                session.candidate.run.id,
-                project=session.settings.project,
-                folder=session.settings.locks,
-            )
-            try:
-                _require_fit(session, lock)
-            except HostUnfitError:
-                lock.release()
-                raise
-            return lock
+            return _take(session)
         except HostUnfitError:
             if not wait:
                 raise
@@ -40,23 +34,61 @@ def take_host(session: Session, *, wait: bool, should_stop: Callable[[], bool]) 
         time.sleep(_LOOK_EVERY_S)
 
 
-def _require_fit(session: Session, lock: HostLock) -> None:
+def _take(session: Session) -> HostLock:
+    """Take the first set of GPUs that is free and fit; raises what stood in the way of the last one."""
+    refusal: HostUnfitError | None = None
+    for gpus in _choices(session):
+        try:
+            lock = lock_host(
+                session.candidate.run.id,
+                project=session.settings.project,
+                gpus=gpus,
+                folder=session.settings.locks,
+            )
+        except HostUnfitError as error:
+            refusal = error
+            continue
+        try:
+            _require_fit(session, lock, gpus)
+        except HostUnfitError as error:
+            lock.release()
+            refusal = error
+            continue
+        session.gpus = gpus
+        return lock
+    assert refusal is not None
+    raise refusal
+
+
+def _choices(session: Session) -> Iterable[Gpus]:
+    """The sets of GPUs that would do, best first: the listed ones, any so many, or None for the whole host."""
+    asked = [side.recipe.gpus for side in session.sides]
+    if any(gpus is None or gpus == "all" for gpus in asked):
+        return [None]
+    listed = sorted({gpu for gpus in asked if isinstance(gpus, tuple) for gpu in gpus})
+    if listed:
+        return [tuple(listed)]
+    count = max(int(gpus) for gpus in asked if isinstance(gpus, int | str))
+    there = [gpu.index for gpu in gpu_use()]
+    if len(there) < count:
+        raise HostUnfitError(
+            f"the recipe asks for {count} GPUs and this host has {len(there)}",
+            hint="ask for fewer with `gpus:`, or run it on another host",
+        )
+    return combinations(there, count)
+
+
+def _require_fit(session: Session, lock: HostLock, gpus: Gpus) -> None:
     folder = session.settings.state
     folder.mkdir(parents=True, exist_ok=True)
-    for side in (session.candidate, session.baseline):
-        if side is None:
-            continue
+    share = session.settings.cpu_share if session.settings.cpu_share < 1 else None
+    for number, side in enumerate(session.sides):
         problems = check_host(
             port=side.recipe.port,
+            gpus=gpus,
             folders=[folder],
-            cpu_share=_cpu_share(session, side),
+            cpu_share=share if number == 0 and gpus is None else None,
             earlier_runs=lock.earlier_runs,
         )
         if problems:
             raise unfit(problems)
-
-
-def _cpu_share(session: Session, side: Side) -> float | None:
-    """Return how busy the CPUs may be; None to leave that out, as it is seen once for all sides."""
-    share = session.settings.cpu_share
-    return share if side is session.candidate and share < 1 else None

@@ -161,7 +161,7 @@ class Launching:
         if command is None:
             return None
         with self.stage("launch", "server.log"):
-            self.gpus = gpu_use()
+            self.gpus = gpu_use(self.session.gpus)
             self.env |= {key: value for key, value in command.env.items() if key not in self.recipe.env}
             self.server = start_server(
                 command.shell, self.env, self.cwd, self.log, run=self.run_id, on_new=self.remember
@@ -193,8 +193,7 @@ class Launching:
                 self.command(command, "warmup", self.recipe.timeout.bench_s, server)
             for repetition in range(self.recipe.repetitions):
                 self.settle(server)
-                self.side.sampled = True
-                with self.side.sampler:
+                with self.side.sampling(self.session.gpus):
                     samples = tuple(
                         s for b in self.recipe.bench for s in self.measured(b, repetition, server)
                     )

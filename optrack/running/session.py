@@ -49,12 +49,17 @@ class Side:
     tree: Tree | None = None
     snapshot: Snapshot | None = None
     ending: Ending | None = None
-    sampled: bool = False
     said: set[str] = field(default_factory=set)
-    sampler: Sampler = field(init=False)
+    sampler: Sampler | None = None
 
-    def __post_init__(self) -> None:
-        self.sampler = Sampler(pids=lambda: [p.pid for p in self.tree.track()] if self.tree else [])
+    def sampling(self, gpus: tuple[int, ...] | None) -> Sampler:
+        """Return the sampler of this side's benchmark passes, over the given GPUs, None for all."""
+        if self.sampler is None:
+            self.sampler = Sampler(pids=self._pids, gpus=gpus)
+        return self.sampler
+
+    def _pids(self) -> list[int]:
+        return [process.pid for process in self.tree.track()] if self.tree else []
 
 
 @dataclass
@@ -68,6 +73,12 @@ class Session:
     inherited: Mapping[str, str]
     salt: bytes
     sequential: bool = False
+    gpus: tuple[int, ...] | None = None
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """The candidate and, where one is measured beside it, the baseline."""
+        return (self.candidate,) if self.baseline is None else (self.candidate, self.baseline)
 
     @property
     def most_launches(self) -> int:
@@ -80,8 +91,7 @@ class Session:
     @property
     def variables(self) -> frozenset[str]:
         """The variables that either side's recipe names: they are recorded of both, with their values."""
-        sides = (self.candidate, *([self.baseline] if self.baseline else []))
-        return frozenset(name for side in sides for name in side.recipe.env)
+        return frozenset(name for side in self.sides for name in side.recipe.env)
 
     def schedule(self) -> Iterator[tuple[Side, int]]:
         """Yield each launch in turn, with its number on its side."""
@@ -95,12 +105,16 @@ class Session:
     def environment(self, side: Side, place: Place) -> dict[str, str]:
         """Return the environment of a side's commands: the runner's own, the recipe's over it, the launch's.
 
-        A recipe value of None takes an inherited variable away.
+        A recipe value of None takes an inherited variable away. A side that asks for some GPUs sees only these.
         """
         env = {
             key: value for key, value in self.inherited.items() if side.recipe.env.get(key, "") is not None
         }
         env |= {key: value for key, value in side.recipe.env.items() if value is not None}
+        if self.gpus is not None and "CUDA_VISIBLE_DEVICES" not in side.recipe.env:
+            asked = side.recipe.gpus
+            shown = self.gpus[:asked] if isinstance(asked, int) else asked or self.gpus
+            env["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, shown))
         if side.recipe.repo:
             env["REPO"] = str(side.repo or self.settings.project / side.recipe.repo)
         return env | {

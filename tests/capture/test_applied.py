@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from optrack.core.applied import arguments_part, not_applied
+from optrack.core.applied import arguments_part, not_applied, rewritten_arguments, unseen_treatment
 from optrack.core.secrets import mask_value
 from optrack.core.snapshot import Snapshot
 
@@ -89,7 +89,7 @@ def test_an_argument_that_the_server_rewrote_is_told() -> None:
         },
         salt=SALT,
     )
-    assert not_applied(ran(arguments=part), {}) == (
+    assert rewritten_arguments(ran(arguments=part)) == (
         "The server was started with speculative-num-draft-tokens 7 and reports speculative_num_draft_tokens 4.",
     )
     assert "last_gen_throughput" in part["reported"]["volatile"]
@@ -99,10 +99,88 @@ def test_lists_are_compared_as_lists() -> None:
     part = arguments_part(
         asked={"cuda-graph-bs": [1, 2, 4]}, command=None, reported={"cuda_graph_bs": [1, 2, 4]}, salt=SALT
     )
-    assert not_applied(ran(arguments=part), {}) == ()
+    assert rewritten_arguments(ran(arguments=part)) == ()
 
 
 def test_a_server_that_reports_nothing_gives_no_sentence() -> None:
     part = arguments_part(asked={"tp": 8}, command=None, reported=None, salt=SALT)
     assert "reported" not in part
-    assert not_applied(ran(arguments=part), {}) == ()
+    assert rewritten_arguments(ran(arguments=part)) == ()
+
+
+def test_an_engines_digest_of_the_report_is_understood() -> None:
+    part = arguments_part(
+        asked={"tp": 8, "speculative-num-draft-tokens": 7},
+        command=None,
+        reported={
+            "version": "0.5.15",
+            "applied": {
+                **{"tp_size": 8, "speculative_num_draft_tokens": 4, "api_key": "abc", "nccl_port": 4711},
+                "cuda_graph_config": {"decode": {"backend": "full", "bs": [1, 2], "last_used": 3}},
+            },
+            "changed": {"speculative_num_draft_tokens": {"asked": 7, "applied": 4}},
+            "state": {
+                "max_total_num_tokens": 1000,
+                "last_gen_throughput": 81.0,
+                "memory_usage": {"graph": 1.0},
+            },
+            "ours": True,
+        },
+        salt=SALT,
+    )
+    reported = part["reported"]
+    assert (reported["tp_size"], reported["version"], reported["max_total_num_tokens"]) == (8, "0.5.15", 1000)
+    assert reported["cuda_graph_config"] == {"decode": {"backend": "full", "bs": [1, 2]}}
+    assert {"nccl_port", "last_gen_throughput", "memory_usage"} <= set(reported["volatile"])
+    assert reported["api_key"].startswith("<masked:")
+    assert rewritten_arguments(ran(arguments=part)) == (
+        "The server was started with speculative_num_draft_tokens 7 and applied 4.",
+    )
+
+
+def test_an_expected_argument_that_isnt_in_force_is_not_applied() -> None:
+    part = arguments_part(asked={}, command=None, reported={"tp_size": 4}, salt=SALT)
+    assert not_applied(ran(arguments=part), {}, {"server": {"tp": "8"}}) == (
+        "The server was started with tp 8 and reports tp_size 4.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("leaf", "values", "candidate", "baseline", "sentences"),
+    [
+        ("env.A", ("1", "2"), {"A": "2"}, {"A": "1"}, 0),
+        ("env.A", ("1", "2"), {"A": "2"}, {"A": "2"}, 1),
+        ("env.A", (None, "2"), {}, {}, 1),
+        ("launch", ("a", "b"), {}, {}, 0),
+    ],
+)
+def test_a_treatment_that_made_no_difference_in_the_processes_is_told(
+    leaf: str, values: tuple[Any, Any], candidate: dict[str, str], baseline: dict[str, str], sentences: int
+) -> None:
+    sides = [ran(env={"server": env, "witness": "workers"}) for env in (candidate, baseline)]
+    assert len(unseen_treatment(sides[0], sides[1], {leaf: values})) == sentences
+
+
+def test_what_was_to_differ_and_what_both_runs_had_is_said() -> None:
+    both = ran(env={"server": {"NCCL_ALGO": "Tree"}, "witness": "workers"})
+    assert unseen_treatment(both, both, {"env.NCCL_ALGO": ("Ring", "Tree")}) == (
+        "NCCL_ALGO was to be Ring in the baseline and Tree in the candidate, and both runs had Tree.",
+    )
+
+
+def test_a_patch_that_changed_no_code_and_an_argument_the_server_overrode_are_told() -> None:
+    both = ran(git={"repo": {"code": "1"}}, arguments={"reported": {"speculative_num_draft_tokens": 4}})
+    declared = {
+        "patch": (None, ["a.diff"]),
+        "server.speculative-num-draft-tokens": (4, 7),
+        "server.tp": (1, 2),
+    }
+    assert len(unseen_treatment(both, both, declared)) == 2
+
+
+def test_what_couldnt_be_seen_of_a_treatment_is_not_told() -> None:
+    hidden = ran(env={"passed": {}, "witness": "unknown"})
+    assert (
+        unseen_treatment(hidden, hidden, {"env.A": ("1", "2"), "server.tp": (1, 2), "patch": (None, "x")})
+        == ()
+    )

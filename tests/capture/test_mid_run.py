@@ -67,6 +67,16 @@ def test_an_edit_in_mid_run_makes_a_comparison_unfair_and_says_whose(tmp_path: P
     )
 
 
+def test_an_edit_during_two_runs_side_by_side_is_flagged_though_both_have_it(tmp_path: Path) -> None:
+    project = new_repository(tmp_path / "p", {"a.py": "1\n"})
+    snapshot = before(project)
+    (project / "a.py").write_text("2\n")
+    after = capture_after(snapshot, salt=SALT)
+    (found,) = differences(after, after, declared={})
+    assert found.severity == "blocking"
+    assert "the baseline's and the candidate's run" in found.meaning
+
+
 def test_a_watched_file_that_changed_meanwhile_is_flagged(tmp_path: Path) -> None:
     project = new_repository(tmp_path / "p", {"a.py": "1\n"})
     watched = tmp_path / "settings.yaml"

@@ -24,6 +24,8 @@ from tests.plan.plans import outline, read
         ("GAP-01: Mapping (P0-CRITICAL) - FIXED", "GAP-01", "Mapping"),
         ("Fase 2: Reestruturação (impacto alto)", "2", "Reestruturação"),
         ("阶段 2：启动", "2", "启动"),
+        ("Priority 12345: Far down", "12345", "Far down"),
+        ("1234b. Far down", "1234b", "Far down"),
         ("3. Phase 1: Extract", "1", "Extract"),
         ("Anything at all {#own-id}", "own-id", "Anything at all"),
         ("Baseline", "baseline", "Baseline"),

@@ -69,6 +69,7 @@ class ChoiceAnswer(Answer):
     next: str | None
     summary: str
     reasons: list[ReasonPart]
+    warnings: list[str]
 
 
 class RunsAnswer(Answer):

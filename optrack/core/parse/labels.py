@@ -37,7 +37,7 @@ _ROMAN = {
 }
 _SEPARATOR = r"(?:\s*[:：.)\]、|]+(?=\s|$|[^\d\s])|\s+[—–\-]+(?=\s)|\s*[—–](?=\s?\S))"
 _WORD = re.compile(
-    rf"^(?P<word>{_WORDS})\s*[#№]?(?P<id>\d{{1,3}}(?:\.\d+)*[a-z]?|[A-Z]\d{{0,2}}[a-z]?|[ivx]{{1,4}}|[一二三四五六七八九十])"
+    rf"^(?P<word>{_WORDS})\s*[#№]?(?P<id>\d{{1,6}}(?:\.\d{{1,6}})*[a-z]?|[A-Z]\d{{0,2}}[a-z]?|[ivx]{{1,4}}|[一二三四五六七八九十])"
     rf"(?P<range>\s?[-–]\s?\d+)?(?P<unit>\s?(?:阶段|段階))?(?P<note>\s*\([^()]*\))?(?P<sep>{_SEPARATOR})?(?P<rest>.*)$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -45,13 +45,15 @@ _RANKED = re.compile(
     rf"^\[?(?P<id>P\d)\]?(?P<note>\s*\([^()]*\))?(?P<sep>{_SEPARATOR})(?P<rest>.*)$", re.DOTALL
 )
 _CODE = re.compile(
-    rf"^\[?(?P<id>\d{{1,2}}[a-zA-Z]\d?|[A-Z]{{1,2}}\d{{1,2}}[a-z]?(?:[-.]\w{{1,8}})?|[A-Z]{{2,8}}[-_]\d{{1,4}}[a-z]?"
+    rf"^\[?(?P<id>\d{{1,2}}[a-zA-Z]\d?|\d{{3,6}}[A-Fa-f]|[A-Z]{{1,2}}(?:\d{{1,2}}|\d{{4,6}})[a-z]?(?:[-.]\w{{1,8}})?"
+    rf"|[A-Z]{{2,8}}[-_]\d{{1,4}}[a-z]?"
     rf"|[A-Z]\.\d{{1,2}})\]?(?P<note>\s*\([^()]*\))?(?P<sep>{_SEPARATOR})(?P<rest>.*)$",
     re.DOTALL,
 )
-_DOTTED = re.compile(r"^(?P<id>\d{1,3}(?:\.\d{1,3}){1,4}[a-z]?)[.:)]?\s+(?P<rest>\S.*)$", re.DOTALL)
+_DOTTED = re.compile(r"^(?P<id>\d{1,6}(?:\.\d{1,6}){1,4}[a-z]?)[.:)]?\s+(?P<rest>\S.*)$", re.DOTALL)
 _NUMBER = re.compile(
-    r"^#?\s?(?P<id>\d{1,3})(?:[.):]|\s?[—–]|\s-)\s*(?P<rest>\D.*)$|^#(?P<hash>\d{1,3})\s+(?P<tail>.+)$",
+    r"^#?\s?(?P<id>(?!(?:19|20)\d\d\b)\d{1,6})(?:[.):]|\s?[—–]|\s-)\s*(?P<rest>\D.*)$"
+    r"|^#(?P<hash>\d{1,6})\s+(?P<tail>.+)$",
     re.DOTALL,
 )
 _BASELINE = re.compile(

@@ -14,7 +14,7 @@ from optrack.core.frozen import Frozen
 from optrack.core.run import ProcessId
 from optrack.steps.process import logs, proc, sockets
 from optrack.steps.process.command import TREE, Command, Exit, exit_of, spawn
-from optrack.steps.process.ending import POLL_S, kill_all, pidfd, send
+from optrack.steps.process.ending import POLL_S, alive, kill_all, pidfd, send
 from optrack.steps.process.identity import identity_of, is_alive
 
 SETTLE_S = 3.0
@@ -160,7 +160,8 @@ class Tree:
         orphaned = False
         while members and time.monotonic() < deadline and not hurry():
             self.wait(POLL_S) if self.poll() is None else time.sleep(POLL_S)
-            members = self.track()
+            self.refresh()
+            members = alive(self._seen) or self.track()
             if not orphaned and not asked & {process.pid for process in members}:
                 orphaned = True
                 deadline = min(deadline, time.monotonic() + SETTLE_S)
