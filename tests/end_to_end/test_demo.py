@@ -25,9 +25,7 @@ class Demo:
 
     def __init__(self, folder: Path) -> None:
         self.site = folder / "site"
-        shutil.copytree(
-            ROOT / "optrack", self.site / "optrack", ignore=shutil.ignore_patterns("__pycache__")
-        )
+        shutil.copytree(ROOT / "optrack", self.site / "optrack", ignore=shutil.ignore_patterns("__pycache__"))
         (folder / "locks").mkdir()
         self.locks = folder / "locks"
         self.project = make_project(folder / "project")
