@@ -98,7 +98,8 @@ async def test_a_plan_goes_from_load_to_exported_log(tmp_path: Path) -> None:
         shown = await told(session, "results", what="3")
         assert shown["item"]["status"] == "completed" and shown["judgement"] is None
 
-        log = (await session.call_tool("export", {})).content[0].text
+        exported: Any = (await session.call_tool("export", {})).content[0]
+        log = exported.text
     for said in ("▲ improvement", "out of luck", "none (marked by hand)", "agent-7", "no luck"):
         assert said in log
     with sqlite3.connect(folder / ".optrack" / "optrack.db") as database:
