@@ -16,20 +16,20 @@ _PORT = 65521
 """Stand-ins that no command has by itself; the script's own variables take their places."""
 
 
-def script_of(run: Run, project: Path, *, name: str = "replay.sh") -> str:
+def script_of(run: Run, project: Path, *, python: str, name: str = "replay.sh") -> str:
     """Return the replay script of a run; raises UsageError for one whose recipe this version can't read."""
     return replay_script(
         run.snapshot or Snapshot(),
         run=run.id,
         item=run.item,
         project=str(project),
-        commands=commands_of(run),
+        commands=commands_of(run, python),
         name=name,
         unset=tuple(key for key, value in (run.recipe.get("env") or {}).items() if value is None),
     )
 
 
-def commands_of(run: Run) -> dict[str, str]:
+def commands_of(run: Run, python: str) -> dict[str, str]:
     """Return the shell text of each step of a run: `setup`, `server`, `warmup` and each benchmark."""
     from optrack.steps.engines import engine_named
     from optrack.steps.engines.protocol import Place
@@ -41,7 +41,7 @@ def commands_of(run: Run) -> dict[str, str]:
             f"the recipe of run {run.id} can't be read: {fault.message}", hint=fault.hint
         ) from fault
     place = Place(run=run.id, item=run.item, launch=0, run_dir=Path(_RUN_DIR), port=recipe.port or _PORT)
-    engine = engine_named(recipe.engine)
+    engine = engine_named(recipe.engine, python)
     server = engine.server(recipe, place)
     commands = {"setup": recipe.setup or ""}
     if server is not None:

@@ -32,7 +32,7 @@ def _document(campaign: Campaign, item: Item) -> dict[str, Any]:
 
     resolved = campaign.resolved(item)
     recipe = resolved.recipe
-    engine = engine_named(recipe.engine)
+    engine = engine_named(recipe.engine, campaign.settings.python)
     place = Place(
         run="RUN",
         item=item.id,

@@ -47,7 +47,8 @@ def check_command(file: Path | None, as_json: bool) -> int:
         )
     else:
         output.text([problem.located(plan.path) for problem in problems]) if problems else None
-        output.say(f"{len(plan.items)} items, {errors} errors, {len(problems) - errors} warnings")
+        counts = {"item": len(plan.items), "error": errors, "warning": len(problems) - errors}
+        output.say(", ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items()))
     return 2 if has_errors(problems) else 0
 
 
@@ -80,13 +81,28 @@ def show_command(file: Path | None, as_json: bool) -> None:
 @command.command("new")
 @_FILE
 @click.option("--title", default=None, help="the plan's title; by default made from the file's name")
+@click.option(
+    "--from-command",
+    "commands",
+    multiple=True,
+    metavar="TEXT",
+    help="a working server's command and benchmark's, joined by && or given one after the other",
+)
 @_JSON
-def new_command(file: Path | None, title: str | None, as_json: bool) -> None:
-    """Write a new, commented plan to FILE, or print it. A file that is there already is left alone."""
+def new_command(file: Path | None, title: str | None, commands: tuple[str, ...], as_json: bool) -> None:
+    """Write a new, commented plan to FILE, or print it. A file that is there already is left alone.
+
+    With --from-command, the plan's baseline is what those two commands do.
+    """
     from optrack.core.scaffold import new_plan
+    from optrack.core.scaffold_command import plan_from_commands, split_commands
 
     name = file.stem.replace("-", " ").replace("_", " ").capitalize() if file else "Optimisation plan"
-    text = new_plan(title or name)
+    if commands:
+        server, bench = commands if len(commands) == 2 else split_commands("\n".join(commands))
+        text = plan_from_commands(server, bench, title=title or name)
+    else:
+        text = new_plan(title or name)
     if file is None:
         output.data({"text": text}) if as_json else output.text(text)
         return

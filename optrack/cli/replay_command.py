@@ -21,7 +21,10 @@ def command(call: Call, run: str, target: Path | None) -> None:
 
     campaign = call.campaign
     found = campaign.reader.run(run)
-    script = script_of(found, campaign.settings.project, name=target.name if target else "replay.sh")
+    settings = campaign.settings
+    script = script_of(
+        found, settings.project, python=settings.python, name=target.name if target else "replay.sh"
+    )
     if target is None:
         output.data({"run": found.id, "script": script}) if call.as_json else output.text(script)
         return

@@ -9,6 +9,7 @@ import click
 
 from optrack.cli import output
 from optrack.cli.call import Call, standard
+from optrack.cli.names import neither
 from optrack.errors import UsageError
 
 if TYPE_CHECKING:
@@ -57,9 +58,7 @@ def _report(call: Call, what: str) -> tuple[Log, str, str]:
     try:
         run = campaign.reader.run(what)
     except UsageError as error:
-        raise UsageError(
-            f"{what!r} is neither an item of the plan {campaign.plan.name!r} nor a run", hint=error.hint
-        ) from error
+        raise neither(what, campaign.plan.name, [state.item.id for state in states], error) from error
     if run.plan != campaign.plan.name:
         raise UsageError(
             f"run {run.id} belongs to the plan {run.plan}", hint="name its plan with --plan FILE"

@@ -8,6 +8,7 @@ import click
 
 from optrack.cli import output
 from optrack.cli.call import Call, standard
+from optrack.cli.names import neither
 from optrack.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,10 +34,7 @@ def command(call: Call, what: str, snapshot: bool) -> None:
     try:
         run = campaign.reader.run(what)
     except UsageError as error:
-        raise UsageError(
-            f"{what!r} is neither an item of the plan {campaign.plan.name!r} nor a run",
-            hint=error.hint or "`optrack status` lists the items, `optrack runs` the runs",
-        ) from error
+        raise neither(what, campaign.plan.name, known, error) from error
     if call.as_json:
         output.data({"run": run_document(run)})
     else:

@@ -77,7 +77,7 @@ def _changes(campaign: Campaign, after: int | None, deadline: float | None) -> I
 
 
 def _json(change: dict[str, Any]) -> str:
-    from optrack.core.documents import document
+    from optrack.core.envelope import document
 
     return json.dumps(document(**change), ensure_ascii=False, default=str)
 

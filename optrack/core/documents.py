@@ -16,24 +16,6 @@ from optrack.core.state import Acceptance, Adoption, ItemState, KnownFailure, No
 if TYPE_CHECKING:
     from optrack.core.parsers.parsed import Parsed
 
-SCHEMA_VERSION = 1
-
-
-def document(**fields: Any) -> dict[str, Any]:
-    """Return a document with its schema version first."""
-    return {"schema_version": SCHEMA_VERSION, **fields}
-
-
-def finite(value: Any) -> Any:
-    """Return plain data with every number that JSON lacks (NaN, infinities) replaced by None."""
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-        return None
-    if isinstance(value, Mapping):
-        return {str(key): finite(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(inner) for inner in value]
-    return value
-
 
 def timestamp(at: datetime | None) -> str | None:
     """Return a time as ISO 8601 in UTC, to the millisecond."""

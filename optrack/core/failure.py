@@ -30,8 +30,10 @@ def classify(text: str, *, stage: Stage, exit_code: int | None, signal: str | No
         return plain_failure("killed", message, text)
     ended = f"{stage}: ended" if exit_code is None else f"{stage}: exit code {exit_code}"
     last = next(reversed(meaningful_lines(text)), None)
-    kind = "exception" if last and _EXCEPTION.match(last) else "unknown"
-    return plain_failure(kind, last or f"{ended} with nothing in the log", text)
+    if last and _EXCEPTION.match(last):
+        return plain_failure("exception", last, text)
+    rest = f"; the log ends with: {last}" if last else " with nothing in the log"
+    return plain_failure("unknown", f"{ended}{rest}", text)
 
 
 def plain_failure(kind: str, message: str, text: str = "") -> Failure:

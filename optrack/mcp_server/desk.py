@@ -8,9 +8,7 @@ from typing import Any, Literal
 
 from optrack.campaign import Campaign, find_run, now
 from optrack.core.documents import (
-    document,
     failure_document,
-    finite,
     item_document,
     judgement_document,
     note_document,
@@ -19,6 +17,7 @@ from optrack.core.documents import (
     state_document,
     transition_document,
 )
+from optrack.core.envelope import document, finite
 from optrack.core.events import Noted, RepetitionMeasured, StageStarted
 from optrack.core.standing import blocked_by
 from optrack.core.status import Status

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from optrack import __version__
 from optrack.core.briefing import RULES
-from optrack.core.documents import document
+from optrack.core.envelope import document
 from optrack.errors import OptrackError
 from optrack.mcp_server.desk import Desk
 from optrack.settings import Settings

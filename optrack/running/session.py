@@ -161,7 +161,9 @@ def _side(
         recipe={**resolved.data, "stop": "sequential" if sequential else "fixed"},
         runner=own_identity(),
     )
-    return Side(run, resolved.recipe, engine_named(resolved.recipe.engine), settings.runs / run.id)
+    return Side(
+        run, resolved.recipe, engine_named(resolved.recipe.engine, settings.python), settings.runs / run.id
+    )
 
 
 def project_salt(state: Path) -> bytes:

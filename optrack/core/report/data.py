@@ -11,13 +11,12 @@ from typing import Any
 from optrack.core.documents import (
     acceptance_document,
     adoption_document,
-    document,
-    finite,
     item_document,
     judgement_document,
     run_document,
     transition_document,
 )
+from optrack.core.envelope import document, finite
 from optrack.core.imported import is_imported
 from optrack.core.report.calibrated import calibration_of
 from optrack.core.report.log import Log
