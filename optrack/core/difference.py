@@ -53,6 +53,8 @@ def differences(
         if not _captured(ours) or not _captured(theirs):
             found.extend(_missing_part(part, _captured(theirs), _captured(ours)))
             continue
+        if part == "git":
+            ours, theirs = _with_unfound(ours, theirs, candidate), _with_unfound(theirs, ours, baseline)
         found.extend(_part_differences(part, theirs, ours, declared))
     found = [_settled(difference, accepted) for difference in _without_echoes(found)]
     order = {"unexplained": 0, "unknown": 1, "volatile": 2, "declared": 3}
@@ -66,6 +68,16 @@ def comparison(differences: Sequence[Difference]) -> Comparison:
     if blocking - {"unknown"}:
         return "unfair"
     return "unknown" if blocking else "fair"
+
+
+def _with_unfound(
+    repositories: Mapping[str, Any], others: Mapping[str, Any], snapshot: Snapshot
+) -> Mapping[str, Any]:
+    """Return a side's repositories with those that it couldn't find because its packages weren't captured."""
+    if _captured(snapshot.packages):
+        return repositories
+    unfound = [name for name in others if name.startswith("package ") and name not in repositories]
+    return {**repositories, **{name: {"unknown": ["repository"]} for name in unfound}}
 
 
 def _captured(part: Mapping[str, Any] | None) -> bool:
