@@ -29,11 +29,16 @@ _HISTORY_RUNS = 20
 
 
 class Court:
-    """Judges the recorded runs of one plan; everything it needs it reads from the record."""
+    """Judges the recorded runs of one plan; everything it needs it reads from the record.
 
-    def __init__(self, reader: Reader, plan: Plan) -> None:
+    The spread between launches is taken from the runs before the one that is judged; in `hindsight` from all
+    others, later ones too: they know the machine's noise better, and nothing of the effect.
+    """
+
+    def __init__(self, reader: Reader, plan: Plan, *, hindsight: bool = False) -> None:
         self._reader = reader
         self._plan = plan
+        self._hindsight = hindsight
 
     def judge(self, candidate: Run, baseline: Run | None = None) -> Judgement:
         """Return the judgement of a whole run, against the given baseline's run or the one it belongs to."""
@@ -112,10 +117,11 @@ class Court:
         return self._reader.run(found[0].id) if found else None
 
     def _history(self, candidate: Run) -> History | None:
-        """The spread between launches, from the baseline's latest runs before this session."""
+        """The spread between launches, from the baseline's latest runs apart from this session."""
         groups: dict[str, list[Evidence]] = {}
         for run in self._reader.runs(self._plan.name, self._plan.baseline, _HISTORY_RUNS):
-            if run.outcome == "succeeded" and run.id < candidate.id and run.beside != candidate.id:
+            usable = run.outcome == "succeeded" and run.id != candidate.id and run.beside != candidate.id
+            if usable and (self._hindsight or run.id < candidate.id):
                 evidence = evidence_of(_side(self._reader.run(run.id), ()), self._plan.metric.name)
                 groups.setdefault(run.recipe_digest, []).insert(0, evidence)
         return history_of(groups)

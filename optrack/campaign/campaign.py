@@ -145,6 +145,15 @@ class Campaign:
         except PlanError:
             return None
 
+    def resolutions(self, items: Sequence[Item]) -> dict[str, Resolved]:
+        """Return the resolved recipes of items by id, without those that have none or can't be resolved yet."""
+        improved, adopted = self.improved(), self.adopted()
+        found: dict[str, Resolved] = {}
+        for item in items:
+            with contextlib.suppress(PlanError):
+                found[item.id] = resolve(self.plan, item, improved, adopted=adopted)
+        return found
+
     def choice(self, *, by: str = "rank", without: Collection[str] = ()) -> Choice:
         """Return the item to run next, leaving out those in `without`, and why each earlier one isn't it."""
         return choose(self.plan, self.states(), by="value" if by == "value" else "rank", without=without)
@@ -252,24 +261,9 @@ class Campaign:
 
     def log(self) -> Log:
         """Return all that the progress log is made of, with every secret masked."""
-        from optrack.core.export import Log, masked_log
-        from optrack.running.session import project_salt
+        from optrack.campaign.telling import log_of
 
-        states, plan, reader = self.states(), self.plan, self.reader
-        resolved = {state.item.id: self.resolved_or_none(state.item) for state in states}
-        log = Log(
-            plan=plan,
-            states=states,
-            runs=tuple(reader.run(run.id) for run in reversed(reader.runs(plan.name))),
-            transitions=reader.transitions(plan.name),
-            recipes={item: found.data for item, found in resolved.items() if found},
-            factors={item: found.factors for item, found in resolved.items() if found},
-            judgements=reader.judgements(plan.name),
-            acceptances=reader.acceptances(plan.name),
-            adoptions=reader.adoptions(plan.name),
-            choice=choose(plan, states),
-        )
-        return masked_log(log, project_salt(self.settings.state))
+        return log_of(self)
 
     # -- decisions -----------------------------------------------------------------------------------------
 

@@ -68,7 +68,7 @@ def adopt(campaign: Campaign, item_id: str, *, why: str, anyway: bool = False) -
 
 def audit_plan(campaign: Campaign) -> tuple[Relabelled, ...]:
     """Judge everything again from the stored evidence; record what changed and offer those items again."""
-    court = Court(campaign.reader, campaign.plan)
+    court = Court(campaign.reader, campaign.plan, hindsight=True)
     cases = [
         court.case(campaign.reader.run(state.judgement.candidate)).model_copy(
             update={"stored": state.judgement}

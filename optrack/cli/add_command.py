@@ -42,8 +42,6 @@ def command(call: Call, /, write: bool, **given: Any) -> None:
     data |= {key: value for key, value in given.items() if value is not None}
     data |= {"recipe": recipe} if recipe is not None else {}
     data |= {"needs": [need.strip() for need in needs.split(",") if need.strip()]} if needs else {}
-    if "title" not in data:
-        raise UsageError("the item has no title", hint="`optrack add TITLE`, or --from FILE with JSON")
     campaign = call.campaign
     item = add_item(campaign, new_item(data), write=write)
     where = campaign.plan.path if write else "the database"

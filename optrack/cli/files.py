@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -36,7 +37,8 @@ def write_bytes(target: Path, data: bytes) -> None:
             fresh.chmod(real.stat().st_mode & 0o777)
         fresh.replace(real)
     except OSError as error:
-        fresh.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            fresh.unlink()
         raise UsageError(f"{target} can't be written: {_reason(error)}") from error
 
 

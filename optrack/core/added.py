@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 from optrack.core.frozen import Frozen
@@ -14,6 +15,9 @@ from optrack.core.plan import Item, Plan
 from optrack.core.resolve import resolve
 from optrack.core.shape import nearest
 from optrack.errors import PlanError, UsageError
+
+_FORMS = ("{name}: {title}", "Priority {name}: {title}", "{title} {{#{name}}}")
+"""How a heading may tell an item's id; which of them counts depends on the plan's other items."""
 
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/=-]{0,63}")
 
@@ -43,6 +47,8 @@ def new_item(data: Mapping[str, Any]) -> NewItem:
             known = ", ".join(NewItem.model_fields)
             hint = f"did you mean {near!r}?" if near else f"known: {known}"
             raise UsageError(f"an item has no {key!r}", hint=hint)
+    if "title" not in data:
+        raise UsageError("the item has no title", hint="`optrack add TITLE`, or JSON with a `title`")
     try:
         return NewItem.model_validate(data)
     except ValidationError as error:
@@ -56,12 +62,16 @@ def as_item(plan: Plan, new: NewItem, *, rank: int) -> Item:
     name = _label(plan, new)
     parent = _known(plan, new.parent) if new.parent else None
     needs = tuple(_known(plan, need) for need in new.needs)
-    text = f"# Plan\n\n{block(new.model_copy(update={'needs': ()}), name, level=2)}"
-    parsed = parse_plan(text.encode(), name=plan.name, path="the new item")
+    bare = new.model_copy(update={"needs": ()})
+    for form in _FORMS:
+        text = f"# Plan\n\n{block(bare, name, level=2, form=form)}"
+        parsed = parse_plan(text.encode(), name=plan.name, path="the new item")
+        found = next((item for item in parsed.items if item.id == name), None)
+        if found is not None:
+            break
     errors = [problem for problem in parsed.problems if problem.severity == "error"]
     if errors:
         raise PlanError(errors[0].message, hint=errors[0].hint, problems=tuple(p.message for p in errors))
-    found = next((item for item in parsed.items if item.id == name), None)
     if found is None:
         raise UsageError(f"{new.title!r} can't be read as an item's title", hint="say it in plain words")
     recipe = found.recipe.model_copy(update={"line": 0, "lines": {}}) if found.recipe else None
@@ -83,10 +93,10 @@ def written(plan: Plan, new: NewItem) -> str:
     parent = _known(plan, new.parent) if new.parent else None
     lines = plan.text.splitlines(keepends=True)
     for at in _places(plan, parent, len(lines)):
-        for level in (2, 3, 4, 5):
+        for level, form in product((2, 3, 4, 5), _FORMS):
             before, after = "".join(lines[:at]), "".join(lines[at:])
             gap = "" if before.endswith("\n\n") or not before else "\n" if before.endswith("\n") else "\n\n"
-            text = f"{before}{gap}{block(new, name, level=level)}{chr(10) if after.strip() else ''}{after}"
+            text = f"{before}{gap}{block(new, name, level=level, form=form)}{chr(10) if after.strip() else ''}{after}"
             if _reads(plan, text, name, parent):
                 return text
     raise UsageError(
@@ -95,7 +105,7 @@ def written(plan: Plan, new: NewItem) -> str:
     )
 
 
-def block(new: NewItem, name: str, *, level: int) -> str:
+def block(new: NewItem, name: str, *, level: int, form: str = _FORMS[0]) -> str:
     """Return the item as the markdown of a plan: a heading, its attributes, its recipe."""
     attributes = {
         "Hypothesis": new.hypothesis,
@@ -108,7 +118,7 @@ def block(new: NewItem, name: str, *, level: int) -> str:
     said = [f"- **{key}**: {plain(text)}\n" for key, text in attributes.items() if text]
     recipe = _recipe_text(new.recipe)
     fence = f"```yaml recipe\n{recipe}```\n" if recipe else ""
-    parts = [f"{'#' * level} {name}: {plain(new.title)}\n", "".join(said), fence]
+    parts = [f"{'#' * level} {form.format(name=name, title=plain(new.title))}\n", "".join(said), fence]
     return "\n".join(part for part in parts if part)
 
 

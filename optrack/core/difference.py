@@ -56,7 +56,8 @@ def differences(
         if part == "git":
             ours, theirs = _with_unfound(ours, theirs, candidate), _with_unfound(theirs, ours, baseline)
         found.extend(_part_differences(part, theirs, ours, declared))
-    found = [_settled(difference, accepted) for difference in _without_echoes(found)]
+    found = _by_the_program(_without_echoes(found), candidate.env or {}, baseline.env or {})
+    found = [_settled(difference, accepted) for difference in found]
     order = {"unexplained": 0, "unknown": 1, "volatile": 2, "declared": 3}
     return tuple(sorted(found, key=lambda d: (d.severity != "blocking", order[d.cls])))
 
@@ -78,6 +79,41 @@ def _with_unfound(
         return repositories
     unfound = [name for name in others if name.startswith("package ") and name not in repositories]
     return {**repositories, **{name: {"unknown": ["repository"]} for name in unfound}}
+
+
+def _by_the_program(
+    found: list[Difference], candidate: Mapping[str, Any], baseline: Mapping[str, Any]
+) -> list[Difference]:
+    """Turn into notes the variables that the server's own program set for its workers while it ran.
+
+    Neither runner, shell nor wrapper gave them: no side was passed them, and the main process began without
+    them. With the same code, packages and start-up files on both sides, such a difference follows from the
+    treatment or is the program's own (an id that it draws anew at each start).
+    """
+    if any(d.severity == "blocking" and d.field.startswith(("git.", "packages", "files")) for d in found):
+        return found
+    return [
+        d.model_copy(
+            update={
+                "severity": "note",
+                "meaning": f"{d.meaning} The server's own program set it at run time.",
+            }
+        )
+        if d.cls == "unexplained"
+        and d.field.startswith("env.server.")
+        and all(_set_at_run_time(d.field.removeprefix("env.server."), side) for side in (candidate, baseline))
+        else d
+        for d in found
+    ]
+
+
+def _set_at_run_time(name: str, env: Mapping[str, Any]) -> bool:
+    if name in (env.get("passed") or {}):
+        return False
+    if (env.get("server") or {}).get(name) is None:
+        return True
+    differing = (env.get("differing") or {}).get(name)
+    return isinstance(differing, Mapping) and differing.get("leader") is None
 
 
 def _captured(part: Mapping[str, Any] | None) -> bool:

@@ -49,8 +49,7 @@ class Desk:
     def plan(self) -> dict[str, Any]:
         """Return what was understood of the plan, with resolved recipes."""
         campaign = self._campaign()
-        resolved = {item.id: campaign.resolved_or_none(item) for item in campaign.plan.items}
-        recipes = {item: found.data if found else None for item, found in resolved.items()}
+        recipes = {item: found.data for item, found in campaign.resolutions(campaign.plan.items).items()}
         return _answer(plan=plan_document(campaign.plan, recipes))
 
     def status(self) -> dict[str, Any]:

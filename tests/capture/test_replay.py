@@ -13,7 +13,7 @@ from optrack.core.replay import replay_script
 from optrack.core.snapshot import Snapshot
 from optrack.steps.capture import capture_before
 from tests.capture.repositories import commit, fingerprint, git, new_repository
-from tests.capture.test_git import FIRST, everything_changed
+from tests.capture.test_git_changes import FIRST, everything_changed
 
 SALT = b"salt"
 

@@ -22,6 +22,7 @@ class MetricPlot(PlotextPlot):
         super().__init__(id=id)
         self._steps: Sequence[Step] = ()
         self._label = ""
+        self._names: list[str] = []
 
     def show(self, steps: Sequence[Step], label: str) -> None:
         """Show these runs, in the order of time, under this label."""
@@ -34,9 +35,14 @@ class MetricPlot(PlotextPlot):
             return Text("")
         self._draw(width)
         plot = super().render()
-        if isinstance(plot, Text):
-            plot.no_wrap = True
-        return plot
+        if not isinstance(plot, Text):
+            return plot
+        lines = plot.split("\n")
+        if lines:
+            lines[-1] = Text(under(lines[-1].plain, self._names))
+        shown = Text("\n").join(lines)
+        shown.no_wrap = True
+        return shown
 
     def _tone(self, name: str) -> tuple[int, int, int]:
         return Color.parse(self.app.theme_variables.get(name, "#888888")).rgb
@@ -59,12 +65,38 @@ class MetricPlot(PlotextPlot):
         adopted = [i + 1 for i, step in enumerate(self._steps) if step.adopted]
         if adopted:
             plt.hline(values[adopted[-1] - 1], color=self._tone("line"))
-        room = max(1, len(self._steps) * 7 // max(1, width - 12) + 1)
-        shown = list(range(0, len(self._steps), room))
-        plt.xticks([i + 1 for i in shown], [plain(self._steps[i].item)[:8] for i in shown])
+        labels = _labels(self._steps)
+        room = max(1, len(labels) * 10 // max(1, width - 12) + 1)
+        self._names = [text for _, text in labels[::room]]
+        plt.xticks([at for at, _ in labels[::room]], ["."] * len(self._names))
         low, high = min(values), max(values)
         pad = (high - low) * 0.08 or 1
         plt.ylim(low - pad, high + pad)
         plt.xlim(0.5, len(self._steps) + 0.5)
         plt.yticks([low, (low + high) / 2, high], [figures.number(v) for v in (low, (low + high) / 2, high)])
         plt.title(self._label)
+
+
+def under(ticks: str, names: Sequence[str]) -> str:
+    """Return a line with each name centred under its tick, a dot in `ticks`; one without room is left out.
+
+    Plotext places labels in the order of a set, which differs from process to process.
+    """
+    line = ""
+    for at, name in zip((i for i, char in enumerate(ticks) if char == "."), names, strict=False):
+        start = max(0, min(at - len(name) // 2, len(ticks) - len(name)))
+        if not line or start > len(line):
+            line = line.ljust(start) + name
+    return line
+
+
+def _labels(steps: Sequence[Step]) -> list[tuple[int, str]]:
+    """Return (place, label) of the candidates' runs, those of one item numbered."""
+    seen: dict[str, int] = {}
+    found = []
+    for place, step in enumerate(steps, 1):
+        if step.role == "candidate":
+            seen[step.item] = seen.get(step.item, 0) + 1
+            name = plain(step.item)[:10]
+            found.append((place, name if seen[step.item] == 1 else f"{name} #{seen[step.item]}"))
+    return found

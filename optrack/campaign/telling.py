@@ -1,0 +1,27 @@
+"""What the record has to tell: everything that a report of a campaign is made of, secrets masked."""
+
+from __future__ import annotations
+
+from optrack.campaign.campaign import Campaign
+from optrack.core.choose import choose
+from optrack.core.export import Log, masked_log
+from optrack.running.session import project_salt
+
+
+def log_of(campaign: Campaign) -> Log:
+    """Return the plan, where its items stand, their whole runs and what was decided, with every secret masked."""
+    states, plan, reader = campaign.states(), campaign.plan, campaign.reader
+    resolved = campaign.resolutions([state.item for state in states])
+    log = Log(
+        plan=plan,
+        states=states,
+        runs=tuple(reader.run(run.id) for run in reversed(reader.runs(plan.name))),
+        transitions=reader.transitions(plan.name),
+        recipes={item: found.data for item, found in resolved.items()},
+        factors={item: found.factors for item, found in resolved.items()},
+        judgements=reader.judgements(plan.name),
+        acceptances=reader.acceptances(plan.name),
+        adoptions=reader.adoptions(plan.name),
+        choice=choose(plan, states),
+    )
+    return masked_log(log, project_salt(campaign.settings.state))
