@@ -17,6 +17,8 @@ from optrack.core.run import Run
 from optrack.core.state import ItemState
 from optrack.core.summary import effect_text, measured_text, quantity_text, state_verdict, verdict_text
 
+_SHARED_CHARS = 100
+
 
 def item_lines(state: ItemState, resolved: Resolved | None, runs: Sequence[Run], metric: str) -> list[str]:
     """Return an item: what it is, its recipe with the treatment marked, its runs, its judgement."""
@@ -126,11 +128,16 @@ def runs_table(runs: Iterable[Run], metric: str) -> list[str]:
             run.stage if run.outcome != "succeeded" else "",
             "baseline beside" if run.beside else "",
             measured_text(run, metric),
-            run.failure.message if run.failure else "",
+            shortened(run.failure.message) if run.failure else "",
         )
         for run in runs
     ]
     return table(("RUN", "ITEM", "OUTCOME", "STAGE", "ROLE", metric.upper(), "FAILURE"), rows)
+
+
+def shortened(text: str) -> str:
+    """Return text that has to share its line with others, cut with an ellipsis."""
+    return text if len(text) <= _SHARED_CHARS else f"{text[: _SHARED_CHARS - 1]}…"
 
 
 def snapshot_lines(run: Run) -> list[str]:

@@ -15,12 +15,10 @@ from optrack.core.judgement import Comparison, Difference
 from optrack.core.meaning import sentence
 from optrack.core.secrets import is_masked
 from optrack.core.snapshot import Snapshot
+from optrack.core.unseen import captured, missing_part, unseen_sections, with_unfound
 from optrack.core.variables import is_noise
 
 __all__ = ["comparison", "differences", "is_accepted", "not_applied", "unseen_treatment"]
-
-NEEDED = ("git", "env", "hardware")
-"""Parts without which nothing can be said of a comparison, even if neither side has them."""
 
 THINGS: Mapping[tuple[str, ...], str] = {
     ("git", "*"): "The repository {}",
@@ -50,9 +48,11 @@ def differences(
     found: list[Difference] = []
     for part in Snapshot.model_fields:
         ours, theirs = getattr(candidate, part), getattr(baseline, part)
-        if not _captured(ours) or not _captured(theirs):
-            found.extend(_missing_part(part, _captured(theirs), _captured(ours)))
+        if not captured(ours) or not captured(theirs):
+            found.extend(missing_part(part, captured(theirs), captured(ours)))
             continue
+        if part == "git":
+            ours, theirs = with_unfound(ours, theirs, candidate), with_unfound(theirs, ours, baseline)
         found.extend(_part_differences(part, theirs, ours, declared))
     found = _by_the_program(_without_echoes(found), candidate.env or {}, baseline.env or {})
     found = [_settled(difference, accepted) for difference in found]
@@ -82,7 +82,10 @@ def _by_the_program(
         return found
     return [
         d.model_copy(
-            update={"severity": "note", "meaning": f"{d.meaning} The server's own program set it at run time."}
+            update={
+                "severity": "note",
+                "meaning": f"{d.meaning} The server's own program set it at run time.",
+            }
         )
         if d.cls == "unexplained"
         and d.field.startswith("env.server.")
@@ -101,33 +104,6 @@ def _set_at_run_time(name: str, env: Mapping[str, Any]) -> bool:
     return isinstance(differing, Mapping) and differing.get("leader") is None
 
 
-def _captured(part: Mapping[str, Any] | None) -> bool:
-    """Whether a part holds anything but the reason why it couldn't be captured."""
-    return part is not None and set(part) != {"problem"}
-
-
-def _missing_part(part: str, baseline: bool, candidate: bool) -> list[Difference]:
-    """Say that a part wasn't captured, on one side, or on both where no comparison can do without it."""
-    if not baseline and not candidate and part not in NEEDED:
-        return []
-    runs = [name for name, captured in (("baseline's", baseline), ("candidate's", candidate)) if not captured]
-    meaning = (
-        f"{part} was not captured in the {' and the '.join(runs)} run: a difference in it would not be seen."
-    )
-    return [_unknown(part, baseline, candidate, meaning)]
-
-
-def _unknown(field: str, baseline: bool, candidate: bool, meaning: str) -> Difference:
-    return Difference(
-        field=field,
-        baseline="captured" if baseline else None,
-        candidate="captured" if candidate else None,
-        cls="unknown",
-        severity="blocking",
-        meaning=meaning,
-    )
-
-
 def _part_differences(
     part: str,
     baseline: Mapping[str, Any],
@@ -135,7 +111,7 @@ def _part_differences(
     declared: Mapping[str, tuple[Any, Any]],
 ) -> list[Difference]:
     theirs, ours = dict(leaves(baseline, (part,))), dict(leaves(candidate, (part,)))
-    unseen = _unseen(part, baseline, candidate)
+    unseen = unseen_sections(part, baseline, candidate)
     found: list[Difference] = [difference for _, difference in sorted(unseen.items())]
     absent: set[tuple[str, ...]] = set()
     for path in sorted(theirs.keys() | ours.keys()):
@@ -178,43 +154,6 @@ def _one_sided(
             "declared", "note", whole, seen[0], seen[1], f"{meaning} It goes with the declared {leaf}."
         )
     return _of("unexplained", "blocking", whole, seen[0], seen[1], meaning)
-
-
-def _unseen(
-    part: str, baseline: Mapping[str, Any], candidate: Mapping[str, Any]
-) -> dict[tuple[str, ...], Difference]:
-    """Return the sections that one side couldn't see: comparing their fields one by one would say nothing
-    true."""
-    sections = {
-        "env": ("server",),
-        "arguments": ("reported",),
-        "hardware": ("gpus",),
-        "packages": ("distributions",),
-    }
-    found: dict[tuple[str, ...], Difference] = {}
-    for section in sections.get(part, ()):
-        seen = [side.get(section) is not None for side in (baseline, candidate)]
-        hidden = part == "env" and any(
-            "witness" in side and not side.get(section) for side in (baseline, candidate)
-        )
-        if seen[0] != seen[1] or (hidden and not all(seen)):
-            found[part, section] = _unseen_section(part, section, seen[0], seen[1])
-    for name in sorted(baseline.keys() & candidate.keys()) if part == "git" else ():
-        seen = [
-            not (isinstance(side[name], Mapping) and side[name].get("unknown"))
-            for side in (baseline, candidate)
-        ]
-        if not all(seen):
-            found[part, name] = _unseen_section(part, name, seen[0], seen[1])
-    return found
-
-
-def _unseen_section(part: str, section: str, baseline: bool, candidate: bool) -> Difference:
-    runs = [name for name, seen in (("baseline's", baseline), ("candidate's", candidate)) if not seen]
-    meaning = f"{part}.{section} could not be seen in the {' and the '.join(runs)} run: "
-    return _unknown(
-        f"{part}.{section}", baseline, candidate, f"{meaning}a difference in it would not be seen."
-    )
 
 
 def _difference(

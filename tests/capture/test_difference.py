@@ -201,3 +201,13 @@ def test_another_secret_is_a_note_and_a_lost_one_is_not() -> None:
 def test_a_workers_environment_that_neither_side_showed_is_unknown() -> None:
     hidden = snapshot(env={"passed": {}, "witness": "unknown"})
     assert comparison(between(hidden, hidden)) == "unknown"
+
+
+def test_a_repository_that_could_not_be_found_without_packages_is_unknown_and_not_gone() -> None:
+    code = {"package server": {"code": "abc"}}
+    seen = snapshot(git=code, packages={"distributions": {"server": "1"}})
+    found = between(seen, snapshot())
+    assert {(d.field, d.cls) for d in found} == {("git.package server", "unknown"), ("packages", "unknown")}
+    assert comparison(found) == "unknown"
+    gone = between(seen, snapshot(packages={"distributions": {"server": "1"}}))
+    assert [(d.field, d.cls) for d in gone] == [("git.package server", "unexplained")]

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -203,6 +204,27 @@ def test_what_a_command_leaves_in_the_background_ends_with_it_unless_it_is_kept(
     assert leftovers(lab.run) == ()
     assert run(command, run=lab.run, timeout_s=20, keep_background=True).ok
     assert len(leftovers(lab.run)) == 1
+
+
+def test_exit_codes_are_kept_while_another_thread_looks_for_orphans(lab: Lab) -> None:
+    server = start(lab.command("exec sleep 600"), run=lab.run)
+    done = threading.Event()
+
+    def look() -> None:
+        while not done.is_set():
+            server.track()
+
+    looking = [threading.Thread(target=look) for _ in range(3)]
+    for thread in looking:
+        thread.start()
+    try:
+        codes = [run(lab.command("exit 3"), run=lab.run, timeout_s=60).code for _ in range(150)]
+    finally:
+        done.set()
+        for thread in looking:
+            thread.join()
+        server.stop(signal=signal.SIGTERM, grace_s=2.0)
+    assert set(codes) == {3}
 
 
 def test_a_signal_that_was_ignored_here_is_not_ignored_in_what_is_started(lab: Lab) -> None:

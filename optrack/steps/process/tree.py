@@ -6,6 +6,7 @@ import os
 import select
 import signal as signals
 import subprocess
+import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping
@@ -25,6 +26,10 @@ PIPE_ENDS = frozenset({"tee", "cat", "ts", "sed", "awk", "gawk", "mawk", "grep"}
 
 _trees: list[Tree] = []
 """The trees that this process has started and not yet stopped, the oldest first."""
+
+_starting = threading.RLock()
+"""Held while a command is started, and while orphans are reaped: a child may have ended, and be seen by
+another thread that looks for orphans, before it is known as a tree's leader."""
 
 
 class Stopped(Frozen):
@@ -238,12 +243,13 @@ def _reaped(row: proc.Row) -> bool:
     """Reap an inherited orphan that has ended; False if it lives or somebody else has to reap it."""
     if row.parent != os.getpid() or row.session == os.getsid(0) or not row.is_dead:
         return False
-    if any(row.pid == tree.leader.pid for tree in _trees):
-        return False
-    try:
-        os.waitpid(row.pid, os.WNOHANG)
-    except OSError:
-        return False
+    with _starting:
+        if any(row.pid == tree.leader.pid for tree in _trees):
+            return False
+        try:
+            os.waitpid(row.pid, os.WNOHANG)
+        except OSError:
+            return False
     return True
 
 
@@ -251,4 +257,6 @@ def start(command: Command, *, run: str, on_new: Callable[[ProcessId], None] | N
     """Start a command as a tree; `on_new` hears of each process of it once, the leader first."""
     token = uuid.uuid4().hex[:16]
     begin = logs.size(command.log)
-    return Tree(spawn(command, run=run, tree=token), run=run, token=token, log_start=begin, on_new=on_new)
+    with _starting:
+        process = spawn(command, run=run, tree=token)
+        return Tree(process, run=run, token=token, log_start=begin, on_new=on_new)

@@ -1,0 +1,86 @@
+"""What a comparison can't tell because one side couldn't see it: parts, sections and repositories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from optrack.core.judgement import Difference
+from optrack.core.snapshot import Snapshot
+
+NEEDED = ("git", "env", "hardware")
+"""Parts without which nothing can be said of a comparison, even if neither side has them."""
+
+
+def captured(part: Mapping[str, Any] | None) -> bool:
+    """Whether a part holds anything but the reason why it couldn't be captured."""
+    return part is not None and set(part) != {"problem"}
+
+
+def missing_part(part: str, baseline: bool, candidate: bool) -> list[Difference]:
+    """Say that a part wasn't captured, on one side, or on both where no comparison can do without it."""
+    if not baseline and not candidate and part not in NEEDED:
+        return []
+    runs = [name for name, captured in (("baseline's", baseline), ("candidate's", candidate)) if not captured]
+    meaning = (
+        f"{part} was not captured in the {' and the '.join(runs)} run: a difference in it would not be seen."
+    )
+    return [_unknown(part, baseline, candidate, meaning)]
+
+
+def with_unfound(
+    repositories: Mapping[str, Any], others: Mapping[str, Any], snapshot: Snapshot
+) -> Mapping[str, Any]:
+    """Return a side's repositories with those that it couldn't find because its packages weren't captured."""
+    if captured(snapshot.packages):
+        return repositories
+    unfound = [name for name in others if name.startswith("package ") and name not in repositories]
+    return {**repositories, **{name: {"unknown": ["repository"]} for name in unfound}}
+
+
+def unseen_sections(
+    part: str, baseline: Mapping[str, Any], candidate: Mapping[str, Any]
+) -> dict[tuple[str, ...], Difference]:
+    """Return the sections that one side couldn't see: comparing their fields one by one would say nothing
+    true."""
+    sections = {
+        "env": ("server",),
+        "arguments": ("reported",),
+        "hardware": ("gpus",),
+        "packages": ("distributions",),
+    }
+    found: dict[tuple[str, ...], Difference] = {}
+    for section in sections.get(part, ()):
+        seen = [side.get(section) is not None for side in (baseline, candidate)]
+        hidden = part == "env" and any(
+            "witness" in side and not side.get(section) for side in (baseline, candidate)
+        )
+        if seen[0] != seen[1] or (hidden and not all(seen)):
+            found[part, section] = _unseen_section(part, section, seen[0], seen[1])
+    for name in sorted(baseline.keys() & candidate.keys()) if part == "git" else ():
+        seen = [
+            not (isinstance(side[name], Mapping) and side[name].get("unknown"))
+            for side in (baseline, candidate)
+        ]
+        if not all(seen):
+            found[part, name] = _unseen_section(part, name, seen[0], seen[1])
+    return found
+
+
+def _unseen_section(part: str, section: str, baseline: bool, candidate: bool) -> Difference:
+    runs = [name for name, seen in (("baseline's", baseline), ("candidate's", candidate)) if not seen]
+    meaning = f"{part}.{section} could not be seen in the {' and the '.join(runs)} run: "
+    return _unknown(
+        f"{part}.{section}", baseline, candidate, f"{meaning}a difference in it would not be seen."
+    )
+
+
+def _unknown(field: str, baseline: bool, candidate: bool, meaning: str) -> Difference:
+    return Difference(
+        field=field,
+        baseline="captured" if baseline else None,
+        candidate="captured" if candidate else None,
+        cls="unknown",
+        severity="blocking",
+        meaning=meaning,
+    )
