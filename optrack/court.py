@@ -111,11 +111,12 @@ class Court:
     def baseline_for(self, candidate: Run) -> Run | None:
         """Return the whole run to judge against: the one measured beside the candidate, else the latest
         earlier one of the baseline that succeeded, else None."""
-        runs = [r for r in self._reader.runs(self._plan.name, self._plan.baseline) if r.id != candidate.id]
-        beside = [run for run in runs if run.beside == candidate.id]
-        earlier = [run for run in runs if run.outcome == "succeeded" and run.id < candidate.id]
-        found = beside or sorted(earlier, key=lambda run: run.id)[-1:]
-        return self._reader.run(found[0].id) if found else None
+        beside = self._reader.beside(candidate.id)
+        if beside is not None:
+            return self._reader.run(beside)
+        runs = self._reader.runs(self._plan.name, self._plan.baseline)
+        earlier = [run.id for run in runs if run.outcome == "succeeded" and run.id < candidate.id]
+        return self._reader.run(max(earlier)) if earlier else None
 
     def _history(self, candidate: Run) -> History | None:
         """The spread between launches, from the baseline's latest runs apart from this session."""
