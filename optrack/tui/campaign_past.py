@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Collection, Mapping, Sequence
 
 from optrack.core.judge.calibration import expected_gain
+from optrack.core.judgement import Effect
 from optrack.core.metrics import series_of
 from optrack.core.plan import Plan, Quantity
 from optrack.core.run import Run, Stage
@@ -94,17 +95,23 @@ def calibrations(reader: Reader, plan: Plan, states: Collection[ItemState]) -> S
         better = plan.metric.better or "higher"
         bounds = expected_gain(gain, means[judgement.baseline], better)
         sign = -1 if better == "lower" else 1
-        percent = 100 * sign * judgement.effect.relative
+        effect = judgement.effect if sign > 0 else _turned(judgement.effect)
+        percent = 100 * effect.relative
         found.append(
             Calibration(
                 item=state.item.id,
                 title=state.item.title,
                 expected=_percent(bounds) if bounds else gain,
                 measured=Quantity(text=f"{percent:+.1f}%", low=percent, high=percent, unit="%"),
-                effect=judgement.effect,
+                effect=effect,
             )
         )
     return found
+
+
+def _turned(effect: Effect) -> Effect:
+    """Return the effect on what should be low as a gain."""
+    return effect.model_copy(update={"relative": -effect.relative, "low": -effect.high, "high": -effect.low})
 
 
 def _percent(bounds: tuple[float, float]) -> Quantity:
