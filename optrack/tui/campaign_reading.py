@@ -31,7 +31,7 @@ from optrack.tui.board import (
     ResolvedItem,
     Step,
 )
-from optrack.tui.campaign_past import Course, calibrations, expected_stages, failure_groups
+from optrack.tui.campaign_past import LATEST, Course, calibrations, expected_stages, failure_groups
 from optrack.tui.host_load import HostLoad, recorded_gauges
 from optrack.tui.next_item import Choosing
 
@@ -193,9 +193,9 @@ class CampaignReading:
         return ResolvedItem(data=found.data, factors=found.factors)
 
     def runs(self, item: str) -> Sequence[Run]:
-        """Return the item's runs, newest first, the recent ones with their samples."""
+        """Return the item's latest runs, newest first, the recent ones with their samples."""
         reader = self._reader
-        found = reader.runs(self.plan().name, item)
+        found = reader.runs(self.plan().name, item, LATEST)
         return [*(reader.run(run.id) for run in found[:_RECENT]), *found[_RECENT:]]
 
     def transitions(self, item: str) -> Sequence[Transition]:
