@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 @click.command("show")
 @click.argument("what", metavar="ITEM|RUN")
-@click.option("--snapshot", is_flag=True, help="print everything that was captured of the run")
+@click.option("--snapshot", is_flag=True, help="print what was captured of the run")
+@click.option("--full", is_flag=True, help="print everything that was captured, packages and patches too")
 @standard
-def command(call: Call, what: str, snapshot: bool) -> None:
+def command(call: Call, what: str, snapshot: bool, full: bool) -> None:
     """Show an item with its runs and judgement, or one run with its measurements and snapshot."""
     from optrack.core.documents import run_document
 
@@ -38,9 +39,12 @@ def command(call: Call, what: str, snapshot: bool) -> None:
     if call.as_json:
         output.data({"run": run_document(run)})
     else:
-        from optrack.cli.views import run_lines, snapshot_lines
+        from optrack.cli.views import run_lines
+        from optrack.core.snapshot import Snapshot
+        from optrack.core.snapshot_text import snapshot_lines
 
-        output.text([*run_lines(run), *(["", *snapshot_lines(run)] if snapshot else [])])
+        captured = ["", *snapshot_lines(run.snapshot or Snapshot(), full=full)] if snapshot or full else []
+        output.text([*run_lines(run), *captured])
 
 
 def _show_item(call: Call, campaign: Campaign, item_id: str) -> None:

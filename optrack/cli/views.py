@@ -140,17 +140,6 @@ def shortened(text: str) -> str:
     return text if len(text) <= _SHARED_CHARS else f"{text[: _SHARED_CHARS - 1]}…"
 
 
-def snapshot_lines(run: Run) -> list[str]:
-    """Return every captured field of a run's snapshot, a line each."""
-    if run.snapshot is None:
-        return ["nothing was captured"]
-    lines = []
-    for part, content in run.snapshot.model_dump().items():
-        lines.append(f"{part}: not captured" if content is None else f"{part}:")
-        lines += [f"  {key} = {plain(value)}" for key, value in leaves(content or {}).items()]
-    return lines
-
-
 def plain(value: Any) -> str:
     """Return a recipe or snapshot value as text on one line."""
     if isinstance(value, str):

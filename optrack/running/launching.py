@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from optrack.core.applied import arguments_part
+from optrack.core.applied import arguments_part, rewritten_arguments
 from optrack.core.difference import differences
 from optrack.core.events import RepetitionMeasured
 from optrack.core.failure import plain_failure
@@ -148,6 +148,8 @@ class Launching:
         found = found.model_copy(update={"arguments": arguments})
         if self.number == 0:
             self.keep(found)
+            for sentence in rewritten_arguments(found):
+                self.store.note_run(self.run_id, sentence)
         else:
             self.compare(found)
 
