@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
+from typing import Any
 
-from optrack.core.applied import not_applied
+from optrack.core.applied import not_applied, unseen_treatment
 from optrack.core.difference import comparison, differences
 from optrack.core.judge import Rules, judge, launch_order, next_step, side_of
 from optrack.core.judge.audit import Case
@@ -92,7 +93,7 @@ class Court:
             differences=found,
             comparison=comparison(found),
             factors=factors,
-            not_applied=_not_applied(candidate),
+            not_applied=(*_not_applied(candidate), *_unseen(candidate, baseline, factors)),
             seen_alone=self._seen_alone(candidate.item),
         )
 
@@ -197,6 +198,13 @@ def _not_applied(run: Run) -> tuple[str, ...]:
     if run.snapshot is None:
         return ()
     return not_applied(run.snapshot, run.recipe.get("env", {}), run.recipe.get("expect", {}))
+
+
+def _unseen(candidate: Run, baseline: Run | None, factors: Mapping[str, tuple[Any, Any]]) -> tuple[str, ...]:
+    """The declared factors that made no difference in what ran."""
+    if baseline is None or candidate.snapshot is None or baseline.snapshot is None:
+        return ()
+    return unseen_treatment(candidate.snapshot, baseline.snapshot, factors)
 
 
 def _launches(candidate: Run, baseline: Run | None) -> int:

@@ -19,9 +19,9 @@ from optrack.core.status import Status
 from optrack.errors import OptrackError
 from optrack.flow import conclude, run_session
 from optrack.running.fitness import take_host
-from optrack.running.session import Ending, Session, project_salt
+from optrack.running.session import Ending, Session
 from optrack.running.will import SignalledWill
-from optrack.settings import load_settings
+from optrack.settings import load_settings, project_salt
 from optrack.steps.process import become_subreaper
 
 _FROM_NEXT: tuple[Status, ...] = ("pending",)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import getpass
 import os
+import secrets
 import socket
 import tomllib
 from collections.abc import Mapping
@@ -129,3 +130,23 @@ def _user() -> str:
         return getpass.getuser()
     except (KeyError, OSError):
         return f"uid {os.getuid()}"
+
+
+def project_salt(state: Path) -> bytes:
+    """Return the key with which this project's secrets are digested, made at the first call.
+
+    It never leaves the project folder: equal secrets give equal digests within one project only.
+    """
+    path = state / "salt"
+    if not path.exists():
+        state.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_name(f"salt-{os.getpid()}")
+        fresh.write_bytes(secrets.token_bytes(32))
+        fresh.chmod(0o600)
+        try:
+            os.link(fresh, path)
+        except FileExistsError:
+            pass
+        finally:
+            fresh.unlink()
+    return path.read_bytes()

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 
 from optrack.campaign.plan_files import find_plan, read_plan
 from optrack.campaign.spawn import is_running, request_stop, spawn_runner
-from optrack.core.choose import Choice, choose, improved_ids
+from optrack.core.choose import Choice, Reason, choose, improved_ids
 from optrack.core.events import Entry, RunEnded
 from optrack.core.judgement import Judgement
 from optrack.core.plan import Item, Plan
+from optrack.core.plan_secrets import masked_plan
 from optrack.core.resolve import Resolved, resolve
 from optrack.core.run import Run
 from optrack.core.standing import rollup
@@ -28,7 +29,7 @@ from optrack.core.state import ItemState, Note, Transition
 from optrack.core.status import Status
 from optrack.core.sync import stamp_of
 from optrack.errors import NothingToRunError, PlanError, UsageError
-from optrack.settings import Settings
+from optrack.settings import Settings, project_salt
 from optrack.steps.record.reader import Reader
 from optrack.steps.record.schema import database_path, standing
 
@@ -95,7 +96,9 @@ class Campaign:
             with contextlib.suppress(PlanError):
                 digests[item.id] = resolve(written, item, improved).digest
         if self.reader.stamp(written.name) != stamp_of(written, digests):
-            self.store.sync(written, who=self.settings.actor, at=now(), digests=digests)
+            masked = masked_plan(written, project_salt(self.settings.state))
+            stamp = stamp_of(written, digests)
+            self.store.sync(masked, who=self.settings.actor, at=now(), digests=digests, stamp=stamp)
 
     def states(self) -> tuple[ItemState, ...]:
         """Return where every item stands, after the plan's edits were taken over."""
@@ -194,12 +197,21 @@ class Campaign:
         taken = set(without)
         while True:
             choice = self.choice(by=by, without=taken)
+            self._cancel(choice.skipped)
             if choice.item is None:
                 raise NothingToRunError(choice.summary, hint="`optrack next --explain` says more")
             run = self._spawn(choice.item, wait=wait, again=False, sequential=sequential)
             if run is not None:
                 return run
             taken.add(choice.item)
+
+    def _cancel(self, skipped: Sequence[Reason]) -> None:
+        """Cancel the items whose `skip if` holds, so that what waits for them goes on."""
+        for reason in skipped:
+            if self.state(reason.item).status == "pending":
+                self.store.transition(
+                    self.plan.name, reason.item, "cancelled", who="optrack", why=reason.text, at=now()
+                )
 
     def start(self, item_id: str, *, wait: bool = False) -> str:
         """Start the runner on this item, whatever its rank, and return the run's id."""

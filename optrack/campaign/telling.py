@@ -5,7 +5,7 @@ from __future__ import annotations
 from optrack.campaign.campaign import Campaign
 from optrack.core.choose import choose
 from optrack.core.export import Log, masked_log
-from optrack.running.session import project_salt
+from optrack.settings import project_salt
 
 
 def log_of(campaign: Campaign) -> Log:

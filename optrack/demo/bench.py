@@ -22,10 +22,15 @@ PROMPT_WORDS = 8
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """When what came, in seconds of the clock; `arrivals` has an entry for each token."""
+    """When what came, in seconds of the clock; `arrivals` and `steps_ms` have an entry for each token.
+
+    `steps_ms` are the times of the decode steps as the server measures them: a client that waits for its turn
+    on a busy machine sees tokens in bursts, the server doesn't.
+    """
 
     sent: float
     arrivals: list[float]
+    steps_ms: list[float]
 
     @property
     def latency(self) -> float:
@@ -88,12 +93,13 @@ def ask(host: str, port: int, prompt: str, output_len: int) -> Answer:
     last = lines[-1].decode() if lines else ""
     if response.status != http.HTTPStatus.OK or len(lines) != output_len + 1 or "meta_info" not in last:
         raise RequestFailedError(f"{host}:{port}: status {response.status}, {len(lines)} lines: {last}")
-    return Answer(sent, arrivals[:-1])
+    return Answer(sent, arrivals[:-1], [json.loads(line)["step_ms"] for line in lines[:-1]])
 
 
 def summarise(answers: Sequence[Answer], failed: int, duration: float) -> dict[str, float | int | None]:
     """The figures of a benchmark; `duration` in seconds. Latencies are null if nothing was answered."""
     gaps = sorted(1000 * gap for answer in answers for gap in answer.gaps)
+    steps = sorted(step for answer in answers for step in answer.steps_ms)
     latencies = [1000 * answer.latency for answer in answers]
     tokens = sum(len(answer.arrivals) for answer in answers)
     return {
@@ -105,6 +111,7 @@ def summarise(answers: Sequence[Answer], failed: int, duration: float) -> dict[s
         "mean_itl_ms": _mean(gaps),
         "median_itl_ms": _quantile(gaps, 0.5),
         "p99_itl_ms": _quantile(gaps, 0.99),
+        "median_step_ms": _quantile(steps, 0.5),
         "mean_e2e_latency_ms": _mean(latencies),
     }
 
@@ -118,6 +125,7 @@ ROWS = (
     ("Mean ITL (ms):", "mean_itl_ms"),
     ("Median ITL (ms):", "median_itl_ms"),
     ("P99 ITL (ms):", "p99_itl_ms"),
+    ("Median decode step (ms):", "median_step_ms"),
     ("Mean E2E Latency (ms):", "mean_e2e_latency_ms"),
 )
 

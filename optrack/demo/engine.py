@@ -55,8 +55,10 @@ class Engine:
         for rank in range(self._tp):
             self._hear(rank)
 
-    def generate(self, prompt: Sequence[int], max_new_tokens: int) -> Generator[int, None, None]:
-        """Yields tokens as they are decoded; raises `RankFailedError` if a rank is lost on the way."""
+    def generate(
+        self, prompt: Sequence[int], max_new_tokens: int
+    ) -> Generator[tuple[int, float], None, None]:
+        """Yields each token with the seconds that its decode step took; `RankFailedError` if a rank is lost."""
         self._queue.append(None)
         with self._turn:
             self._queue.popleft()
@@ -64,9 +66,9 @@ class Engine:
             left = max_new_tokens
             try:
                 while left:
-                    token = self._hear(0)
+                    token, seconds = self._hear(0)
                     left -= 1
-                    yield token
+                    yield token, seconds
             finally:
                 # If the client has gone, the ranks still decode to the end: what they send is nobody else's.
                 for _ in range(left):

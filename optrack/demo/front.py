@@ -124,12 +124,12 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def _generate(engine: Engine, prompt: str, max_new_tokens: int) -> Pieces:
-    """Yields the text of each token as it comes, then what is known about the request as a whole."""
+    """Yields the text and step time of each token as it comes, then what is known about the whole request."""
     began = time.perf_counter()
     tokens = tokenise(prompt)
     with closing(engine.generate(tokens, max_new_tokens)) as decoded:
-        for token in decoded:
-            yield {"text": detokenise(token)}
+        for token, seconds in decoded:
+            yield {"text": detokenise(token), "step_ms": round(1000 * seconds, 4)}
     meta = {
         "prompt_tokens": len(tokens),
         "completion_tokens": max_new_tokens,

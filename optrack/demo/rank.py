@@ -115,10 +115,11 @@ class Scheduler:
         self._model.read(prompt)
         since = time.perf_counter()
         for step in range(1, request["max_new_tokens"] + 1):
+            began = time.perf_counter()
             token = self._model.step(self._all_reduce)
             if self._rank != 0:
                 continue
-            line.send(token)
+            line.send([token, time.perf_counter() - began])
             if step % LOG_INTERVAL == 0:
                 now = time.perf_counter()
                 self._log(

@@ -172,7 +172,7 @@ def _answer(**fields: Any) -> dict[str, Any]:
 
 def _masked(campaign: Campaign, run: Any) -> Any:
     from optrack.core.export import masked_run
-    from optrack.running.session import project_salt
+    from optrack.settings import project_salt
 
     return masked_run(run, project_salt(campaign.settings.state))
 

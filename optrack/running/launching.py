@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optrack.core.applied import arguments_part
+from optrack.core.difference import differences
 from optrack.core.events import RepetitionMeasured
 from optrack.core.failure import plain_failure
 from optrack.core.metrics import Metric, Sample
@@ -60,18 +61,18 @@ class Launching:
             if self.side.repo is None:
                 self.side.repo = self.code()
             self.env = self.session.environment(self.side, self.place)
-            if self.side.snapshot is None:
-                self.capture_before()
         if self.recipe.setup and self.number == 0:
             with self.stage("setup", "setup.log"):
                 command = BenchCommand(shell=self.recipe.setup, parser="rules")
                 self.command(command, "setup", self.recipe.timeout.setup_s, None)
+        if self.side.snapshot is None:
+            with self.stage("preflight"):
+                self.capture_before()
         try:
             server = self.launch()
             if server is not None:
                 self.wait(server)
-                if self.number == 0:
-                    self.capture_running(server)
+                self.capture_running(server)
             self.measure(server)
             if self.number == 0:
                 self.check(server)
@@ -119,7 +120,7 @@ class Launching:
             repo=self.side.repo,
             env=self.env,
             recipe_env=self.recipe.env,
-            watch=[project / path for path in self.recipe.watch],
+            watch=[project / path for path in (*self.recipe.watch, *self.recipe.patch)],
             salt=self.session.salt,
             names=self.session.variables,
         )
@@ -144,7 +145,18 @@ class Launching:
             reported=report,
             salt=self.session.salt,
         )
-        self.keep(found.model_copy(update={"arguments": arguments}))
+        found = found.model_copy(update={"arguments": arguments})
+        if self.number == 0:
+            self.keep(found)
+        else:
+            self.compare(found)
+
+    def compare(self, found: Snapshot) -> None:
+        """Say what the processes of a later launch have otherwise than those of the first."""
+        first = self.side.snapshot or Snapshot()
+        for difference in differences(merge(first, found), first, declared={}):
+            if difference.severity == "blocking" and difference.cls == "unexplained":
+                self.journal.note(f"launch {self.number + 1} differs from the first: {difference.meaning}")
 
     def keep(self, found: Snapshot) -> None:
         """Add to the run's snapshot what was captured now, and record it."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,8 +19,9 @@ from optrack.core.recipe import Recipe
 from optrack.core.resolve import Resolved
 from optrack.core.run import Failure, Outcome, Run, Stage
 from optrack.core.runid import new_run_id
+from optrack.core.secrets import mask_data
 from optrack.core.snapshot import Snapshot
-from optrack.settings import Settings
+from optrack.settings import Settings, project_salt
 from optrack.steps.capture import Sampler
 from optrack.steps.engines import engine_named
 from optrack.steps.engines.protocol import Engine, Place
@@ -158,29 +158,11 @@ def _side(
         actor=settings.actor,
         plan_digest=digest(plan.text),
         recipe_digest=resolved.digest,
-        recipe={**resolved.data, "stop": "sequential" if sequential else "fixed"},
+        recipe=mask_data(
+            {**resolved.data, "stop": "sequential" if sequential else "fixed"}, project_salt(settings.state)
+        ),
         runner=own_identity(),
     )
     return Side(
         run, resolved.recipe, engine_named(resolved.recipe.engine, settings.python), settings.runs / run.id
     )
-
-
-def project_salt(state: Path) -> bytes:
-    """Return the key with which this project's secrets are digested, made at the first call.
-
-    It never leaves the project folder: equal secrets give equal digests within one project only.
-    """
-    path = state / "salt"
-    if not path.exists():
-        state.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_name(f"salt-{os.getpid()}")
-        fresh.write_bytes(secrets.token_bytes(32))
-        fresh.chmod(0o600)
-        try:
-            os.link(fresh, path)
-        except FileExistsError:
-            pass
-        finally:
-            fresh.unlink()
-    return path.read_bytes()

@@ -70,14 +70,23 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def sync(self, plan: Plan, *, who: str, at: datetime, digests: Mapping[str, str] | None = None) -> Synced:
+    def sync(
+        self,
+        plan: Plan,
+        *,
+        who: str,
+        at: datetime,
+        digests: Mapping[str, str] | None = None,
+        stamp: str | None = None,
+    ) -> Synced:
         """Bring the plan's items up to date with its text and return what changed.
 
-        `digests` has the digest of each item's resolved recipe now. A plan that is as it was costs one query.
+        `digests` has the digest of each item's resolved recipe now; `stamp` is that of the plan as written,
+        where the one that is recorded had its secrets masked. A plan that is as it was costs one query.
         Raises PlanError for ids that are used twice.
         """
         recipes = digests or {}
-        stamp = stamp_of(plan, recipes)
+        stamp = stamp or stamp_of(plan, recipes)
         if self.reader.stamp(plan.name) == stamp:
             return Synced(plan=plan.name)
         before = set(self.reader.stale(plan.name))
