@@ -7,10 +7,17 @@ from statistics import fmean
 from typing import Any
 
 from optrack.core.applied import not_applied, unseen_treatment
-from optrack.core.difference import comparison, differences
+from optrack.core.difference import comparison, differences, settled
 from optrack.core.judge import Rules, judge, launch_order, next_step, side_of
 from optrack.core.judge.audit import Case
-from optrack.core.judge.baselines import Measurement, ageing, ageing_differences, history_of
+from optrack.core.judge.baselines import (
+    Measurement,
+    ageing,
+    ageing_differences,
+    history_of,
+    unseen_code,
+    with_load_counted,
+)
 from optrack.core.judge.derived import derive
 from optrack.core.judge.evidence import Evidence, History, Side, evidence_of, rules_of
 from optrack.core.judgement import Judgement
@@ -66,12 +73,13 @@ class Court:
         """Return everything that the judgement of a run rests on."""
         baseline = baseline or self.baseline_for(candidate)
         factors = treatment(candidate.recipe, baseline.recipe) if baseline else {}
+        accepted = [a.field for a in self._reader.acceptances(self._plan.name, candidate.item)]
         found = (
             differences(
                 candidate.snapshot or Snapshot(),
                 baseline.snapshot or Snapshot(),
                 declared=factors,
-                accepted=[a.field for a in self._reader.acceptances(self._plan.name, candidate.item)],
+                accepted=accepted,
             )
             if baseline
             else ()
@@ -80,7 +88,9 @@ class Court:
         if baseline is not None and not interleaved:
             measured = measurement(baseline, self._plan.metric.name)
             aged = ageing(measured, candidate.started_at, facts_of(candidate))
-            found = (*found, *ageing_differences(measured, aged))
+            unseen = unseen_code([candidate.snapshot, baseline.snapshot])
+            found = (*with_load_counted(found), *ageing_differences(measured, aged), *unseen)
+            found = settled(found, accepted)
         turns = launch_order(_launches(candidate, baseline)) if interleaved else ()
         return Case(
             item=candidate.item,
@@ -91,7 +101,7 @@ class Court:
             baseline=_side(baseline, _positions(turns, "baseline")) if baseline else None,
             rules=self.rules(candidate, baseline, interleaved=interleaved),
             differences=found,
-            comparison=comparison(found),
+            comparison=comparison(found) if baseline else "unknown",
             factors=factors,
             not_applied=(*_not_applied(candidate), *_unseen(candidate, baseline, factors)),
             seen_alone=self._seen_alone(candidate.item),

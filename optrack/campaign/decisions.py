@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from optrack.campaign.finding import require_reason
 from optrack.core.judge.ablation import Ablation, ablation
 from optrack.core.judge.audit import Relabelled, audit
 from optrack.core.judgement import Judgement
@@ -30,8 +31,24 @@ def judge_again(campaign: Campaign, item_id: str) -> Judgement | None:
     return judgement
 
 
+def credit_again(campaign: Campaign) -> tuple[str, ...]:
+    """Judge again the items whose treatment was confounded and that runs since have taken apart; return them."""
+    court = Court(campaign.reader, campaign.plan)
+    resolved = []
+    for state in campaign.states():
+        judgement = state.judgement
+        if judgement is None or judgement.attribution.status != "confounded" or state.stale:
+            continue
+        again = court.judge(campaign.reader.run(judgement.candidate))
+        if again.attribution.status == "single":
+            campaign.store.put_judgement(again, campaign.plan.name, state.item.id, _now())
+            resolved.append(state.item.id)
+    return tuple(resolved)
+
+
 def accept(campaign: Campaign, field: str, *, item: str | None, why: str) -> Acceptance:
     """Record that differences in `field` don't matter, to one item's comparisons or the plan's; judge again."""
+    require_reason(why)
     name = campaign.state(item).item.id if item else None
     states = campaign.states()
     found = campaign.store.accept(
@@ -50,10 +67,12 @@ def adopt(campaign: Campaign, item_id: str, *, why: str, anyway: bool = False) -
     """
     state = campaign.state(item_id)
     verdict = state.judgement.verdict if state.judgement else None
-    if (verdict != "improvement" or state.stale) and not anyway:
-        what = "is stale" if state.stale else f"is {verdict or 'none'}"
+    fair = state.judgement is not None and state.judgement.comparison == "fair"
+    if (verdict != "improvement" or state.stale or not fair) and not anyway:
+        unsure = "is of unknown fairness" if verdict == "improvement" else f"is {verdict or 'none'}"
+        what = "is stale" if state.stale else unsure
         raise UsageError(
-            f"the verdict on {state.item.id} {what}: only an improvement is adopted",
+            f"the verdict on {state.item.id} {what}: only a fair improvement is adopted",
             hint="`--anyway` adopts it all the same, which is recorded",
         )
     return campaign.store.adopt(

@@ -23,14 +23,21 @@ if TYPE_CHECKING:
 @standard
 def command(call: Call, what: str, snapshot: bool, full: bool) -> None:
     """Show an item with its runs and judgement, or one run with its measurements and snapshot."""
+    from optrack.cli.recovering import say_recovered_if_possible
     from optrack.core.documents import run_document
 
     campaign = call.campaign
+    say_recovered_if_possible(campaign)
     states = campaign.states()
     planned = campaign.plan.item(what)
     known = {state.item.id for state in states}
     if planned is not None or what in known:
         _show_item(call, campaign, planned.id if planned else what)
+        return
+    called = campaign.reader.called_now(campaign.plan.name, what)
+    if called is not None:
+        output.say(f"{what} is called {called} now")
+        _show_item(call, campaign, called)
         return
     try:
         run = campaign.reader.run(what)

@@ -25,7 +25,7 @@ def item_lines(state: ItemState, resolved: Resolved | None, runs: Sequence[Run],
     item = state.item
     lines = [f"{item.id}  {item.title}", ""]
     facts = {
-        "status": state.status.replace("_", " ") + (", archived" if state.archived else ""),
+        "status": ", ".join([state.status.replace("_", " "), *_standing(state)]),
         "verdict": state_verdict(state),
         "expected": quantity_text(item.gain),
         "effort": quantity_text(item.effort),
@@ -35,14 +35,21 @@ def item_lines(state: ItemState, resolved: Resolved | None, runs: Sequence[Run],
     }
     lines += [f"{name + ':':<12} {value}" for name, value in facts.items() if value != "-"]
     if resolved is not None:
-        lines += ["", "recipe (* differs from the baseline's)", *recipe_lines(resolved)]
+        edited = "; edited since it was judged" if state.stale else ""
+        lines += ["", f"recipe (* differs from the baseline's{edited})", *recipe_lines(resolved)]
     if state.judgement is not None:
         lines += ["", *judgement_lines(state.judgement)]
+        if state.stale:
+            lines.append("  ! stale: this was found with a recipe that was edited since; run it again")
     if runs:
         lines += ["", *runs_table(runs, metric)]
     for note in state.notes:
         lines.append(f"note  {timestamp(note.at)}  {note.who}: {note.text}")
     return lines
+
+
+def _standing(state: ItemState) -> list[str]:
+    return [word for word in ("archived", "adopted") if getattr(state, word)]
 
 
 def recipe_lines(resolved: Resolved) -> list[str]:

@@ -239,3 +239,24 @@ e = run(Command(shell="grep SigIgn /proc/self/status", env=dict(os.environ), cwd
     subprocess.run(ignoring, check=True)
     mask = int((lab.folder / "ignored.log").read_text().split()[1], 16)
     assert not any(mask & 1 << (n - 1) for n in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP))
+
+
+def test_a_command_that_ends_at_once_keeps_its_exit_code_while_another_thread_looks_for_processes(
+    lab: Lab,
+) -> None:
+    server = start(lab.command("exec sleep 60", "server.log"), run=lab.run)
+    done = threading.Event()
+
+    def look() -> None:
+        while not done.is_set():
+            server.track()
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    try:
+        codes = {run(lab.command("exit 3"), run=lab.run, timeout_s=20).code for _ in range(30)}
+    finally:
+        done.set()
+        looking.join()
+        lab.stop(server)
+    assert codes == {3}
