@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from optrack.core.parse.attributes import attributes_in
+from optrack.core.parse.checklists import breakdown_drafts, fenced_drafts
 from optrack.core.parse.complete import complete_from_tables
 from optrack.core.parse.document import Block, Listing, Section, Table
 from optrack.core.parse.draft import Draft
@@ -34,8 +35,11 @@ def find_drafts(root: Section, *, named_plan: bool, has_recipes: bool) -> list[D
     drafts = heading_drafts(root, title, planlike=planlike)
     taken = {id(d.section) for d in drafts if d.section is not None}
     drafts += _below_groups(drafts, taken)
+    drafts += breakdown_drafts(root, title, drafts)
     if not any(d.label is None or d.label.kind not in ("band", "baseline") for d in drafts):
-        drafts += _loose(root, title, planlike=planlike, drafts=drafts)
+        drafts += _loose(root, title, planlike=planlike, drafts=drafts) or fenced_drafts(
+            root, title, planlike=planlike
+        )
     drafts = [d for d in drafts if not _is_empty_band(d)]
     ranking = [] if has_recipes else _ranking(root, title)
     if len(ranking) > len(drafts) and _weight(ranking) > 1.5 * _weight(drafts):
