@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from optrack.core.parse.attributes import attributes_in
+from optrack.core.parse.bold import raise_bold
 from optrack.core.parse.checklists import breakdown_drafts, fenced_drafts
 from optrack.core.parse.complete import complete_from_tables
 from optrack.core.parse.document import Block, Listing, Section, Table
@@ -29,6 +30,7 @@ def find_drafts(root: Section, *, named_plan: bool, has_recipes: bool) -> list[D
     `named_plan` says that front matter or the like makes it a plan whatever its title; so does any recipe.
     """
     title = document_title(root)
+    raise_bold(root, title)
     words = title_text(title)
     certain = named_plan or has_recipes
     planlike = certain or (is_planlike(words) and not is_no_plan(words))

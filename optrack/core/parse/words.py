@@ -130,8 +130,9 @@ _PLAN = re.compile(
     re.IGNORECASE,
 )
 _SAMPLE = re.compile(
-    r"\b(?:examples?|samples?|templates?|formats?|outputs?|syntax|looks? like|such as|for instance|e\.g\."
-    r"|prints?|printed|like this|usage|shows?|exemplo|ejemplo|beispiel|vorlage|exemple|пример|示例|模板)\b",
+    r"\b(?:examples?|samples?|templates?|syntax|looks? like|such as|for instance|e\.g|prints?|printed|shows?"
+    r"|like this|in (?:this|the following) format|exemplo|ejemplo|beispiel|vorlage|exemple|пример)\b"
+    r"|\b(?:outputs?|formats?)\s*[:：]?$|^(?:usage|outputs?)\b|示例|模板",
     re.IGNORECASE,
 )
 _NOT_A_PLAN = re.compile(
