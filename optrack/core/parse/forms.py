@@ -11,6 +11,7 @@ from optrack.core.parse.complete import complete_from_tables
 from optrack.core.parse.document import Block, Listing, Section, Table
 from optrack.core.parse.draft import Draft
 from optrack.core.parse.headings import body, document_title, draft_of, heading_drafts, title_text
+from optrack.core.parse.labels import read_label
 from optrack.core.parse.lists import (
     entry_drafts,
     has_amounts,
@@ -142,7 +143,8 @@ def _subheadings(draft: Draft, *, band: bool) -> list[Draft]:
     chosen = inner if band else telling if len(telling) * 2 >= len(inner) else []
     found = []
     for child in chosen:
-        item = draft_of(child, None)
+        label = read_label(child.heading.text)
+        item = draft_of(child, label if label is not None and label.kind in ("number", "dotted") else None)
         item.blocks = list(body(child, set()))
         item.read_attributes()
         draft.adopt(item)
