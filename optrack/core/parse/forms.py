@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from optrack.core.parse.attributes import attributes_in
+from optrack.core.parse.bold import raise_bold
+from optrack.core.parse.checklists import breakdown_drafts, fenced_drafts
 from optrack.core.parse.complete import complete_from_tables
 from optrack.core.parse.document import Block, Listing, Section, Table
 from optrack.core.parse.draft import Draft
 from optrack.core.parse.headings import body, document_title, draft_of, heading_drafts, title_text
+from optrack.core.parse.labels import read_label
 from optrack.core.parse.lists import (
     entry_drafts,
     has_amounts,
@@ -28,14 +31,18 @@ def find_drafts(root: Section, *, named_plan: bool, has_recipes: bool) -> list[D
     `named_plan` says that front matter or the like makes it a plan whatever its title; so does any recipe.
     """
     title = document_title(root)
+    raise_bold(root, title)
     words = title_text(title)
     certain = named_plan or has_recipes
     planlike = certain or (is_planlike(words) and not is_no_plan(words))
     drafts = heading_drafts(root, title, planlike=planlike)
     taken = {id(d.section) for d in drafts if d.section is not None}
     drafts += _below_groups(drafts, taken)
+    drafts += breakdown_drafts(root, title, drafts)
     if not any(d.label is None or d.label.kind not in ("band", "baseline") for d in drafts):
-        drafts += _loose(root, title, planlike=planlike, drafts=drafts)
+        drafts += _loose(root, title, planlike=planlike, drafts=drafts) or fenced_drafts(
+            root, title, planlike=planlike
+        )
     drafts = [d for d in drafts if not _is_empty_band(d)]
     ranking = [] if has_recipes else _ranking(root, title)
     if len(ranking) > len(drafts) and _weight(ranking) > 1.5 * _weight(drafts):
@@ -136,7 +143,8 @@ def _subheadings(draft: Draft, *, band: bool) -> list[Draft]:
     chosen = inner if band else telling if len(telling) * 2 >= len(inner) else []
     found = []
     for child in chosen:
-        item = draft_of(child, None)
+        label = read_label(child.heading.text)
+        item = draft_of(child, label if label is not None and label.kind in ("number", "dotted") else None)
         item.blocks = list(body(child, set()))
         item.read_attributes()
         draft.adopt(item)
