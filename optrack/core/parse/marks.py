@@ -13,6 +13,7 @@ from optrack.core.status import Status
 
 _DONE_SIGNS = "✅☑✔✓🟢🎉"
 _DROPPED_SIGNS = "❌🚫⛔✗✘"
+_UNDER_WAY = ("🚧", "🏃")
 _RUNNING_SIGNS = "🚧🔄⏳🏃"
 _DONE = (
     r"done|complete|completed|fixed|verified|implemented|shipped|merged|landed|finished|resolved|applied|tested|closed"
@@ -114,6 +115,8 @@ def read_title(line: Inline, *, locations: bool = False) -> Marked:
         status = "completed"
     elif text.startswith(tuple(_DROPPED_SIGNS)) or text.endswith(tuple(_DROPPED_SIGNS)):
         status = "cancelled"
+    elif text.startswith(_UNDER_WAY) or text.endswith(_UNDER_WAY):
+        status = "in_progress"
     marked = Marked(plain(text.rstrip(_DONE_SIGNS + _DROPPED_SIGNS + _RUNNING_SIGNS + "️ ")), status)
     leading = _LEADING.match(marked.title)
     if leading is not None and (said := status_of(leading[1])) is not None:
