@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from optrack.core.choose import Choice
 from optrack.core.plan import Item
 from optrack.core.recipe import treatment
+from optrack.core.secrets import mask_data
+from optrack.settings import project_salt
 
 if TYPE_CHECKING:
     from optrack.campaign import Campaign
@@ -52,7 +54,8 @@ def _stale(campaign: Campaign, base: Item) -> str | None:
 
     run = campaign.reader.run(latest.id)
     resolved = campaign.resolved_or_none(base)
-    if resolved is not None and treatment(resolved.data, run.recipe):
+    salt = project_salt(campaign.settings.state)
+    if resolved is not None and treatment(mask_data(resolved.data, salt), run.recipe):
         return "its recipe is another one now"
     measured = measurement(run, campaign.plan.metric.name)
     aged = ageing(measured, datetime.now(UTC), {"boot": own_identity().boot_id})

@@ -107,3 +107,10 @@ def test_attribution_is_resolved_as_soon_as_the_parts_of_a_treatment_are_measure
     assert found["attribution"]["status"] == "single"
     assert "Each of env.OTHER and env.SPEED was judged by itself" in found["said"]
     assert "confounded" not in project.call("status").out
+
+
+def test_a_baseline_with_a_secret_in_its_recipe_stays_fresh(make: Make) -> None:
+    secret = "launches: 1\norder: block\nenv: {HF_TOKEN: hf_abcdefghijklmnopqrstuvwxyz0123456789}"
+    project = make(FASTER, base=QUICK.replace("launches: 3", secret))
+    project.call("next")
+    assert "> 1 is the first in rank" in project.call("next", "--explain").out
