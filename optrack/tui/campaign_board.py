@@ -10,16 +10,15 @@ from threading import RLock
 
 from optrack.campaign import Campaign, decisions, find_run, now
 from optrack.core.events import Entry
-from optrack.core.judge.calibration import expected_gain
 from optrack.core.judgement import Judgement
 from optrack.core.metrics import series_of
-from optrack.core.plan import Plan, Quantity
+from optrack.core.plan import Plan
 from optrack.core.run import Run, Stage
 from optrack.core.standing import blocked_by
 from optrack.core.state import ItemState, Transition
 from optrack.core.status import Status
 from optrack.core.value import worths
-from optrack.court import Court, means_of
+from optrack.court import Court
 from optrack.errors import OptrackError, PlanError
 from optrack.settings import Settings
 from optrack.tui.board import (
@@ -32,6 +31,7 @@ from optrack.tui.board import (
     ResolvedItem,
     Step,
 )
+from optrack.tui.calibrated import calibrated
 
 _RECENT = 20
 
@@ -242,33 +242,10 @@ class CampaignBoard:
         ]
 
     def calibration(self) -> Sequence[Calibration]:
-        """Return expected against measured, for the items that have an expected gain and an effect."""
+        """Return expected against measured, for the items whose effect is decided."""
         with self._lock:
-            plan, states, reader = self._campaign.plan, self._campaign.states(), self._campaign.reader
-            found = []
-            for state in states:
-                judgement, gain = state.judgement, state.item.gain
-                if (
-                    judgement is None
-                    or judgement.effect is None
-                    or gain is None
-                    or judgement.baseline is None
-                ):
-                    continue
-                means = means_of(reader.run(judgement.baseline))
-                bounds = expected_gain(gain, means, plan.metric.better or "higher")
-                percent = 100 * judgement.effect.relative
-                measured = Quantity(text=f"{percent:+.1f}%", low=percent, high=percent, unit="%")
-                found.append(
-                    Calibration(
-                        item=state.item.id,
-                        title=state.item.title,
-                        expected=_percent(bounds) if bounds else gain,
-                        measured=measured,
-                        effect=judgement.effect,
-                    )
-                )
-        return found
+            reader = self._campaign.reader
+            return calibrated(self._campaign.plan, self._campaign.states(), reader.run)
 
     # asking others to act
 
@@ -341,8 +318,3 @@ def _step(run: Run, metric: str, adopted: set[str]) -> Step:
         role="baseline" if run.beside else "candidate",
         adopted=run.item in adopted and run.beside is None,
     )
-
-
-def _percent(bounds: tuple[float, float]) -> Quantity:
-    low, high = 100 * bounds[0], 100 * bounds[1]
-    return Quantity(text=f"{low:.3g}-{high:.3g}%", low=low, high=high, unit="%")
