@@ -20,6 +20,7 @@ from optrack.core.parse.lists import (
     has_titles,
     leads_astray,
     lists_of,
+    says_amounts,
 )
 from optrack.core.parse.tables import columns_of, row_drafts
 from optrack.core.parse.words import is_band, is_context, is_no_plan, is_order, is_planlike
@@ -85,10 +86,25 @@ def _below_groups(drafts: list[Draft], taken: set[int]) -> list[Draft]:
             inner = _in_tables(blocks, draft) or _in_lists(blocks, draft, band=band, own=own)
             found += inner
             if inner and own:
+                _without_parts(draft, inner)
                 break
         if not draft.children:
             found += _subheadings(draft, band=band)
     return found
+
+
+def _without_parts(draft: Draft, inner: list[Draft]) -> None:
+    """Read a group again without the lists and tables whose entries are items of their own."""
+    if draft.section is None:
+        return
+    first = {item.line for item in inner}
+    fresh = draft_of(draft.section, draft.label)
+    fresh.blocks = [
+        b for b in draft.blocks if not (isinstance(b, Listing) and first & {e.line for e in b.entries})
+    ]
+    fresh.read_attributes()
+    draft.gain, draft.effort, draft.status = fresh.gain, fresh.effort, fresh.status
+    draft.attributes = fresh.attributes
 
 
 def _places(section: Section, taken: set[int]) -> Iterator[tuple[Section, list[Block]]]:
@@ -215,6 +231,8 @@ def _loose_lists(places: list[Section], title: Section | None, *, planlike: bool
                 found += entry_drafts(listing, None, numbered=has_labels(listing), bullets=False)
             elif listing.ordered and around and has_titles(listing) and has_amounts(listing):
                 found += entry_drafts(listing, None, numbered=True, bullets=False)
+            elif not listing.ordered and around and says_amounts(listing):
+                found += entry_drafts(listing, None, numbered=False, bullets=True)
             elif listing.ordered and (around or has_amounts(listing)) and not (lead and leads_astray(lead)):
                 numbered += entry_drafts(listing, None, numbered=True, bullets=False)
     return found or numbered
