@@ -14,6 +14,7 @@ import traceback
 from pathlib import Path
 
 from optrack.campaign import Campaign
+from optrack.campaign.decisions import adopt_by_itself
 from optrack.core.failure import plain_failure
 from optrack.core.status import Status
 from optrack.errors import OptrackError
@@ -61,6 +62,7 @@ def _run(campaign: Campaign, session: Session, will: SignalledWill) -> int:
     try:
         run_session(session, campaign.store, will)
         campaign.roll_up()
+        adopt_by_itself(campaign, session.candidate.run.id)
     except Exception as error:  # noqa: BLE001 (whatever happens, the run must be closed)
         traceback.print_exc()
         message = f"optrack itself failed: {error!r}; see runner.log in the run's folder"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from optrack.campaign.campaign import Campaign
 from optrack.core.choose import choose
 from optrack.core.export import Log, masked_log
+from optrack.core.judge.registry import Registry, registry_of
+from optrack.court import primary_metric
 from optrack.settings import project_salt
 
 
@@ -21,7 +23,22 @@ def log_of(campaign: Campaign) -> Log:
         factors={item: found.factors for item, found in resolved.items()},
         judgements=reader.judgements(plan.name),
         acceptances=reader.acceptances(plan.name),
-        adoptions=reader.adoptions(plan.name),
+        adoptions=reader.adoption_history(plan.name),
+        rejections=reader.rejections(plan.name),
         choice=choose(plan, states),
     )
     return masked_log(log, project_salt(campaign.settings.state))
+
+
+def registry_of_plan(campaign: Campaign) -> Registry:
+    """Return the registry of the plan's bases, from the baseline's runs and what was adopted."""
+    reader, plan = campaign.reader, campaign.plan
+    runs = [reader.run(run.id) for run in reader.runs(plan.name, plan.baseline)]
+    return registry_of(
+        runs,
+        reader.adoption_history(plan.name),
+        reader.judgements(plan.name),
+        metric=primary_metric(plan, runs),
+        min_effect=plan.min_effect,
+        rejections=reader.rejections(plan.name),
+    )
