@@ -8,10 +8,17 @@ from statistics import fmean
 from typing import Any
 
 from optrack.core.applied import not_applied, unseen_treatment
-from optrack.core.difference import comparison, differences
+from optrack.core.difference import comparison, differences, settled
 from optrack.core.judge import Rules, judge, launch_order, next_step, side_of
 from optrack.core.judge.audit import Case, lost_since, rejected_baseline
-from optrack.core.judge.baselines import Measurement, ageing, ageing_differences, history_of
+from optrack.core.judge.baselines import (
+    Measurement,
+    ageing,
+    ageing_differences,
+    history_of,
+    unseen_code,
+    with_load_counted,
+)
 from optrack.core.judge.derived import derive
 from optrack.core.judge.evidence import Evidence, History, Side, evidence_of, rules_of
 from optrack.core.judge.lineage import Link, against_original, in_force_at
@@ -69,12 +76,13 @@ class Court:
         """Return everything that the judgement of a run rests on."""
         baseline = baseline or self.baseline_for(candidate)
         factors = treatment(candidate.recipe, baseline.recipe) if baseline else {}
+        accepted = [a.field for a in self._reader.acceptances(self._plan.name, candidate.item)]
         found = (
             differences(
                 candidate.snapshot or Snapshot(),
                 baseline.snapshot or Snapshot(),
                 declared=factors,
-                accepted=[a.field for a in self._reader.acceptances(self._plan.name, candidate.item)],
+                accepted=accepted,
             )
             if baseline
             else ()
@@ -83,8 +91,9 @@ class Court:
         if baseline is not None and not interleaved:
             measured = measurement(baseline, self._plan.metric.name)
             aged = ageing(measured, candidate.started_at, facts_of(candidate))
-            found = (*found, *ageing_differences(measured, aged))
-            found = (*found, *self._unlike_later(candidate, baseline, found))
+            unseen = unseen_code([candidate.snapshot, baseline.snapshot])
+            found = (*with_load_counted(found), *ageing_differences(measured, aged), *unseen)
+            found = settled((*found, *self._unlike_later(candidate, baseline, found)), accepted)
         if baseline is not None:
             why = self._reader.rejections(self._plan.name).get(baseline.id)
             found = (*found, *([rejected_baseline(baseline.id, why)] if why else []))
@@ -98,7 +107,7 @@ class Court:
             baseline=_side(baseline, _positions(turns, "baseline")) if baseline else None,
             rules=self.rules(candidate, baseline, interleaved=interleaved),
             differences=found,
-            comparison=comparison(found),
+            comparison=comparison(found) if baseline else "unknown",
             factors=factors,
             not_applied=(*_not_applied(candidate), *_unseen(candidate, baseline, factors)),
             seen_alone=self._seen_alone(candidate.item),

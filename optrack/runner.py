@@ -7,6 +7,7 @@ Until it has claimed the item it answers through a pipe; afterwards through the 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import sys
@@ -14,7 +15,7 @@ import traceback
 from pathlib import Path
 
 from optrack.campaign import Campaign
-from optrack.campaign.decisions import adopt_by_itself
+from optrack.campaign.decisions import adopt_by_itself, credit_again
 from optrack.core.failure import plain_failure
 from optrack.core.status import Status
 from optrack.errors import OptrackError
@@ -62,6 +63,7 @@ def _run(campaign: Campaign, session: Session, will: SignalledWill) -> int:
     try:
         run_session(session, campaign.store, will)
         campaign.roll_up()
+        credit_again(campaign)
         adopt_by_itself(campaign, session.candidate.run.id)
     except Exception as error:  # noqa: BLE001 (whatever happens, the run must be closed)
         traceback.print_exc()
@@ -104,7 +106,8 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def _tell(descriptor: int, answer: object) -> None:
-    os.write(descriptor, json.dumps(answer).encode())
+    with contextlib.suppress(BrokenPipeError):  # whoever asked has gone; the journal tells
+        os.write(descriptor, json.dumps(answer).encode())
     os.close(descriptor)
 
 

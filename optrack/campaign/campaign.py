@@ -7,7 +7,6 @@ the first thing that writes.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import time
 from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
@@ -15,8 +14,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from optrack.campaign.finding import nearest, require_reason, taken
 from optrack.campaign.plan_files import find_plan, read_plan
-from optrack.campaign.spawn import is_running, request_stop, spawn_runner
+from optrack.campaign.renewal import with_fresh_baseline
+from optrack.campaign.spawn import await_runner, is_running, request_stop, spawn_runner
 from optrack.core.choose import Choice, Reason, choose, improved_ids
 from optrack.core.events import Entry, RunEnded
 from optrack.core.judgement import Judgement
@@ -48,6 +49,8 @@ class Campaign:
     def __init__(self, settings: Settings, plan_file: Path | None = None) -> None:
         self.settings = settings
         self._plan_file = plan_file
+        self._resolved_for: tuple[Plan, frozenset[str]] | None = None
+        self._known_digests: dict[str, str] = {}
 
     @cached_property
     def plan(self) -> Plan:
@@ -90,15 +93,21 @@ class Campaign:
 
     def sync(self) -> None:
         """Take the plan's present text over into the database, unless it is there already."""
-        written, improved = self.written, self.improved()
-        digests: dict[str, str] = {}
-        for item in written.items:
-            with contextlib.suppress(PlanError):
-                digests[item.id] = resolve(written, item, improved).digest
+        written, digests = self.written, self._digests(self.improved())
         if self.reader.stamp(written.name) != stamp_of(written, digests):
             masked = masked_plan(written, project_salt(self.settings.state))
             stamp = stamp_of(written, digests)
             self.store.sync(masked, who=self.settings.actor, at=now(), digests=digests, stamp=stamp)
+
+    def _digests(self, improved: frozenset[str]) -> dict[str, str]:
+        """Return the digest of each item's recipe as the plan's text has it."""
+        if self._resolved_for != (self.written, improved):
+            self._known_digests = {}
+            for item in self.written.items:
+                with contextlib.suppress(PlanError):
+                    self._known_digests[item.id] = resolve(self.written, item, improved).digest
+            self._resolved_for = (self.written, improved)
+        return self._known_digests
 
     def states(self) -> tuple[ItemState, ...]:
         """Return where every item stands, after the plan's edits were taken over."""
@@ -122,9 +131,11 @@ class Campaign:
         """Return the plan's item with this id; raises UsageError with the nearest id."""
         found = self.plan.item(item_id)
         if found is None:
+            called = self.reader.called_now(self.plan.name, item_id)
+            known = [item.id for item in self.plan.items]
             raise UsageError(
                 f"no item {item_id!r} in the plan {self.plan.name!r}",
-                hint=nearest(item_id, [item.id for item in self.plan.items], "items"),
+                hint=f"it is called {called} now" if called else nearest(item_id, known, "items"),
             )
         return found
 
@@ -143,10 +154,7 @@ class Campaign:
 
     def resolved_or_none(self, item: Item) -> Resolved | None:
         """Return the item's resolved recipe, or None where it has none or it can't be resolved yet."""
-        try:
-            return self.resolved(item)
-        except PlanError:
-            return None
+        return self.resolutions([item]).get(item.id)
 
     def resolutions(self, items: Sequence[Item]) -> dict[str, Resolved]:
         """Return the resolved recipes of items by id, without those that have none or can't be resolved yet."""
@@ -159,7 +167,8 @@ class Campaign:
 
     def choice(self, *, by: str = "rank", without: Collection[str] = ()) -> Choice:
         """Return the item to run next, leaving out those in `without`, and why each earlier one isn't it."""
-        return choose(self.plan, self.states(), by="value" if by == "value" else "rank", without=without)
+        found = choose(self.plan, self.states(), by="value" if by == "value" else "rank", without=without)
+        return with_fresh_baseline(self, found, without)
 
     # -- runs --------------------------------------------------------------------------------------------
 
@@ -200,7 +209,8 @@ class Campaign:
             self._cancel(choice.skipped)
             if choice.item is None:
                 raise NothingToRunError(choice.summary, hint="`optrack next --explain` says more")
-            run = self._spawn(choice.item, wait=wait, again=False, sequential=sequential)
+            again = self.state(choice.item).status == "completed"
+            run = self._spawn(choice.item, wait=wait, again=again, sequential=sequential)
             if run is not None:
                 return run
             taken.add(choice.item)
@@ -220,9 +230,7 @@ class Campaign:
         self.sync()
         run = self._spawn(item.id, wait=wait, again=True, sequential=False)
         if run is None:
-            raise UsageError(
-                f"item {item.id} is being run already", hint="`optrack attach` follows the run that has it"
-            )
+            raise taken(item.id, self.reader.open_runs())
         return run
 
     def _spawn(self, item_id: str, *, wait: bool, again: bool, sequential: bool) -> str | None:
@@ -241,6 +249,7 @@ class Campaign:
                 after, silent = entry.seq, 0
                 yield entry
                 if isinstance(entry.event, RunEnded):
+                    await_runner(self.reader.run(run_id))
                     return
             if not entries:
                 silent += 1
@@ -260,11 +269,12 @@ class Campaign:
 
     def recover(self) -> tuple[str, ...]:
         """Close the runs whose runner has died, end what it left behind, and say so, one line each."""
-        if not self.reader.open_runs():
+        host = self.settings.host
+        if all(run.host != host or is_running(run) for run in self.reader.open_runs()):
             return ()
         from optrack.campaign.recovery import recover
 
-        return recover(self.store, self.settings.runs, self.settings.host)
+        return recover(self.store, self.settings.runs, host)
 
     def judgement_of(self, run: Run) -> Judgement | None:
         """Return the recorded judgement of this very run, or None."""
@@ -286,6 +296,7 @@ class Campaign:
     def mark(self, item_id: str, after: Status, *, why: str) -> Transition:
         """Move an item to another status by hand, which is recorded as such."""
         item = self.state(item_id).item.id
+        require_reason(why)
         return self.store.transition(self.plan.name, item, after, who=self.settings.actor, why=why, at=now())
 
     def note(self, item_id: str, text: str) -> tuple[str, Note]:
@@ -311,25 +322,3 @@ class Campaign:
 def now() -> datetime:
     """Return the time, in UTC."""
     return datetime.now(UTC)
-
-
-def nearest(word: str, known: Sequence[str], what: str) -> str:
-    """Return a hint that names what `word` was probably meant to be, or what there is."""
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
-    if near:
-        return f"did you mean {near[0]!r}?"
-    shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
-    return f"{what}: {shown}" if known else f"there are no {what} yet"
-
-
-def find_run(campaign: Campaign, what: str) -> Run:
-    """Return the whole run that an item or a run's id means; raises UsageError if it has none."""
-    item = campaign.plan.item(what)
-    if item is None:
-        return campaign.reader.run(what)
-    runs = campaign.reader.runs(campaign.plan.name, item.id)
-    if not runs:
-        raise UsageError(f"item {item.id} has no run yet", hint=f"`optrack run {item.id}` makes one")
-    own = [run for run in runs if run.beside is None]
-    succeeded = [run for run in own if run.outcome == "succeeded"]
-    return campaign.reader.run((succeeded or own or list(runs))[0].id)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from optrack.campaign.finding import require_reason
 from optrack.core.events import RunRejected
 from optrack.core.judge.ablation import Ablation, ablation
 from optrack.core.judge.audit import Relabelled, audit
@@ -39,8 +40,25 @@ def _baseline_of(campaign: Campaign, judgement: Judgement) -> Run | None:
     return campaign.reader.run(judgement.baseline) if judgement.baseline else None
 
 
+def credit_again(campaign: Campaign) -> tuple[str, ...]:
+    """Judge again the items whose treatment was confounded and that runs since have taken apart; return them."""
+    court = Court(campaign.reader, campaign.plan)
+    resolved = []
+    for state in campaign.states():
+        judgement = state.judgement
+        if judgement is None or judgement.attribution.status != "confounded" or state.stale:
+            continue
+        run = campaign.reader.run(judgement.candidate)
+        again = court.judge(run, _baseline_of(campaign, judgement))
+        if again.attribution.status == "single":
+            keep_verdict(campaign.store, court, again, run, _now())
+            resolved.append(state.item.id)
+    return tuple(resolved)
+
+
 def accept(campaign: Campaign, field: str, *, item: str | None, why: str) -> Acceptance:
     """Record that differences in `field` don't matter, to one item's comparisons or the plan's; judge again."""
+    require_reason(why)
     name = campaign.state(item).item.id if item else None
     states = campaign.states()
     found = campaign.store.accept(
@@ -59,10 +77,12 @@ def adopt(campaign: Campaign, item_id: str, *, why: str, anyway: bool = False) -
     """
     state = campaign.state(item_id)
     verdict = state.judgement.verdict if state.judgement else None
-    if (verdict != "improvement" or state.stale) and not anyway:
-        what = "is stale" if state.stale else f"is {verdict or 'none'}"
+    fair = state.judgement is not None and state.judgement.comparison == "fair"
+    if (verdict != "improvement" or state.stale or not fair) and not anyway:
+        unsure = "is of unknown fairness" if verdict == "improvement" else f"is {verdict or 'none'}"
+        what = "is stale" if state.stale else unsure
         raise UsageError(
-            f"the verdict on {state.item.id} {what}: only an improvement is adopted",
+            f"the verdict on {state.item.id} {what}: only a fair improvement is adopted",
             hint="`--anyway` adopts it all the same, which is recorded",
         )
     return campaign.store.adopt(
@@ -103,8 +123,7 @@ def reject(campaign: Campaign, run_id: str, *, why: str) -> Run:
         )
     if run.outcome is None:
         raise UsageError(f"run {run.id} hasn't ended", hint="`optrack stop` ends it")
-    if not why.strip():
-        raise UsageError("the reason is empty", hint="say with --why what was wrong with the run")
+    require_reason(why)
     who = campaign.settings.actor
     campaign.store.append(run.id, RunRejected(who=who, why=why.strip()), _now())
     rejected = campaign.reader.rejections(plan.name)

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,17 @@ from optrack.errors import OptrackError
 from optrack.settings import Settings
 from optrack.steps.process import is_alive
 
+_LAST_MOMENT_S = 10.0
+_POLL_S = 0.05
+
 
 def spawn_runner(
     settings: Settings, plan: Path, item: str, *, wait: bool, again: bool, sequential: bool
 ) -> str | None:
     """Start a runner on an item and return its run's id once it has claimed the item; None if another has it.
 
-    The runner gets a session of its own, so closing the terminal doesn't reach it. What it can't do before
+    The runner gets a session of its own, so closing the terminal doesn't reach it; Ctrl-C while it waits for the
+    host is passed on to it. What it can't do before
     its claim (an unfit host, a broken plan) it tells through a pipe and is raised here as that error.
     """
     reading, writing = os.pipe()
@@ -40,7 +45,11 @@ def spawn_runner(
     )
     os.close(writing)
     with os.fdopen(reading, encoding="utf-8", errors="replace") as pipe:
-        told = pipe.read()
+        try:
+            told = pipe.read()
+        except KeyboardInterrupt:
+            process.terminate()
+            raise
     if not told.strip():
         code = process.wait()
         raise OptrackError(
@@ -52,6 +61,8 @@ def spawn_runner(
         process.wait()
         raise _error(answer["error"])
     run: str | None = answer["run"]
+    if run is None:
+        process.wait()
     return run
 
 
@@ -89,6 +100,13 @@ def _error(told: dict[str, Any]) -> OptrackError:
 def is_running(run: Run) -> bool:
     """Whether the run's runner is alive on this host."""
     return run.outcome is None and run.runner is not None and is_alive(run.runner)
+
+
+def await_runner(run: Run) -> None:
+    """Give the runner of a run that has ended the moment it needs to give back the host and to end."""
+    until = time.monotonic() + _LAST_MOMENT_S
+    while run.runner is not None and is_alive(run.runner) and time.monotonic() < until:
+        time.sleep(_POLL_S)
 
 
 def request_stop(run: Run, *, force: bool) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from optrack.cli.call import Call, standard
+from optrack.errors import OptrackError, UsageError
 
 
 @click.command("run")
@@ -15,7 +16,8 @@ from optrack.cli.call import Call, standard
 @standard
 def command(call: Call, items: tuple[str, ...], dry_run: bool, detach: bool, wait: bool) -> int:
     """Run these items in the given order, whatever their rank or status."""
-    from optrack.cli.following import Results, say_recovered
+    from optrack.cli.following import Results
+    from optrack.cli.recovering import say_recovered
 
     campaign = call.campaign
     wanted = [campaign.item(item) for item in items]
@@ -23,10 +25,15 @@ def command(call: Call, items: tuple[str, ...], dry_run: bool, detach: bool, wai
         from optrack.cli.dry_run import print_dry_run
 
         return print_dry_run(campaign, wanted, as_json=call.as_json)
+    if detach and len(wanted) > 1:
+        raise UsageError("--detach starts one item", hint="`optrack next --all --detach` runs them in turn")
     say_recovered(campaign)
     results = Results(campaign, as_json=call.as_json, single=len(wanted) == 1)
     for item in wanted:
-        run = campaign.start(item.id, wait=wait)
+        try:
+            run = campaign.start(item.id, wait=wait)
+        except OptrackError as error:
+            return results.break_off(error)
         if results.take(run, detach=detach) == 130:
             break
     return results.finish()

@@ -18,18 +18,26 @@ if TYPE_CHECKING:
 
 @click.command("show")
 @click.argument("what", metavar="ITEM|RUN")
-@click.option("--snapshot", is_flag=True, help="print everything that was captured of the run")
+@click.option("--snapshot", is_flag=True, help="print what was captured of the run")
+@click.option("--full", is_flag=True, help="print everything that was captured, packages and patches too")
 @standard
-def command(call: Call, what: str, snapshot: bool) -> None:
+def command(call: Call, what: str, snapshot: bool, full: bool) -> None:
     """Show an item with its runs and judgement, or one run with its measurements and snapshot."""
+    from optrack.cli.recovering import say_recovered_if_possible
     from optrack.core.documents import run_document
 
     campaign = call.campaign
+    say_recovered_if_possible(campaign)
     states = campaign.states()
     planned = campaign.plan.item(what)
     known = {state.item.id for state in states}
     if planned is not None or what in known:
         _show_item(call, campaign, planned.id if planned else what)
+        return
+    called = campaign.reader.called_now(campaign.plan.name, what)
+    if called is not None:
+        output.say(f"{what} is called {called} now")
+        _show_item(call, campaign, called)
         return
     try:
         run = campaign.reader.run(what)
@@ -38,9 +46,12 @@ def command(call: Call, what: str, snapshot: bool) -> None:
     if call.as_json:
         output.data({"run": run_document(run)})
     else:
-        from optrack.cli.views import run_lines, snapshot_lines
+        from optrack.cli.views import run_lines
+        from optrack.core.snapshot import Snapshot
+        from optrack.core.snapshot_text import snapshot_lines
 
-        output.text([*run_lines(run), *(["", *snapshot_lines(run)] if snapshot else [])])
+        captured = ["", *snapshot_lines(run.snapshot or Snapshot(), full=full)] if snapshot or full else []
+        output.text([*run_lines(run), *captured])
 
 
 def _show_item(call: Call, campaign: Campaign, item_id: str) -> None:

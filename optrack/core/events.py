@@ -13,13 +13,15 @@ from optrack.core.run import Failure, Outcome, Stage
 
 
 class RunStarted(Frozen):
-    """The runner has taken up the run; `log_dir` is where its raw files are."""
+    """The runner has taken up the run; `log_dir` is where its raw files are. `at_most` if the
+    launches may end sooner, when the verdict is settled."""
 
     kind: Literal["run_started"] = "run_started"
     item: str
     log_dir: str
     launches: int
     repetitions: int
+    at_most: bool = False
 
 
 class StageStarted(Frozen):

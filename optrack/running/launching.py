@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-import re
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from optrack.core.applied import arguments_part
+from optrack.core.applied import arguments_part, rewritten_arguments
 from optrack.core.difference import differences
 from optrack.core.events import RepetitionMeasured
 from optrack.core.failure import plain_failure
 from optrack.core.metrics import Metric, Sample
-from optrack.core.parsers import Parsed, parse_output, parse_server_log
+from optrack.core.parsers import parse_output, parse_server_log
 from optrack.core.recipe import Bench
 from optrack.core.run import ProcessId, Stage
 from optrack.core.snapshot import Snapshot
 from optrack.court import CHECK
 from optrack.running.journal import Journal
+from optrack.running.samples import last_number, require_valid, samples_of
 from optrack.running.session import Session, Side
 from optrack.running.will import Will
 from optrack.steps.capture import capture_before, capture_running, merge
@@ -148,6 +148,8 @@ class Launching:
         found = found.model_copy(update={"arguments": arguments})
         if self.number == 0:
             self.keep(found)
+            for sentence in rewritten_arguments(found):
+                self.store.note_run(self.run_id, sentence)
         else:
             self.compare(found)
 
@@ -203,6 +205,7 @@ class Launching:
             for bench in self.recipe.warmup:
                 command = self.engine.bench(self.recipe, bench, self.place)
                 self.command(command, "warmup", self.recipe.timeout.bench_s, server)
+            measured: tuple[Sample, ...] = ()
             for repetition in range(self.recipe.repetitions):
                 self.settle(server)
                 with self.side.sampling(self.session.gpus):
@@ -215,6 +218,9 @@ class Launching:
                         launch=self.number, repetition=repetition, side=self.side.run.role, samples=samples
                     )
                 )
+                measured += samples
+            if self.number == 0:
+                require_valid(measured, self.session.plan.metric.name)
 
     def measured(self, bench: Bench, repetition: int, server: Tree | None) -> tuple[Sample, ...]:
         """Run one benchmark pass and return its samples; raises StageFailed if it gave nothing usable."""
@@ -304,23 +310,3 @@ class Launching:
             )
         for line in ended.left:
             self.journal.note(f"left after the teardown: {line}")
-
-
-def last_number(output: bytes) -> float | None:
-    """Return the last number in what a command printed, or None."""
-    found = re.findall(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", output)
-    return float(found[-1]) if found else None
-
-
-def samples_of(parsed: Parsed, launch: int, repetition: int, prefix: str = "") -> tuple[Sample, ...]:
-    """Return what one pass measured as samples of the run."""
-    return tuple(
-        Sample(
-            metric=reading.metric.model_copy(update={"name": prefix + reading.metric.name}),
-            value=reading.value,
-            launch=launch,
-            repetition=repetition,
-            invalid=parsed.invalid,
-        )
-        for reading in parsed.readings
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -170,7 +171,13 @@ def _why(before: Judgement, after: Judgement, bad: Mapping[str, str]) -> str:
         )
         if old != new
     ]
+    known = {_words(reason) for reason in before.reasons}
     because = bad.get(after.baseline or "") or next(
-        (reason for reason in after.reasons if reason not in before.reasons), "the rules changed"
+        (reason for reason in after.reasons if _words(reason) not in known), "the rules changed"
     )
     return f"Judged again: {', '.join(changes)}. {because[:1].upper()}{because[1:]}"
+
+
+def _words(reason: str) -> str:
+    """Return a reason without its numbers: one in which only they moved isn't what changed a verdict."""
+    return re.sub(r"[\d.]+", "#", reason)

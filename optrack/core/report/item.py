@@ -132,7 +132,7 @@ def run_text(log: Log, run: Run) -> str:
     """Return a run: how it ended, why if it failed, every launch, and its notes."""
     parts = [_head(log, run)]
     if run.failure:
-        parts.append(failure_text(run.failure, run.stage))
+        parts.append(failure_text(run.failure, run.stage, interrupted=run.outcome == "interrupted"))
     parts += [evidence(log, run), "\n".join(f"- Note of the run: {cell(note)}" for note in run.notes)]
     return "\n\n".join(part for part in parts if part)
 
@@ -152,9 +152,10 @@ def _minutes(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
-def failure_text(failure: Failure, stage: str) -> str:
+def failure_text(failure: Failure, stage: str, *, interrupted: bool = False) -> str:
     """Return a failure: kind, stage, the line that matters, and the end of the log, folded."""
-    head = f"Failed in stage {stage}, kind {code(failure.kind)}, fingerprint {code(failure.fingerprint)}:"
+    how = "Interrupted" if interrupted else "Failed"
+    head = f"{how} in stage {stage}, kind {code(failure.kind)}, fingerprint {code(failure.fingerprint)}:"
     tail = failure.log_tail.rstrip().splitlines()[-_TAIL_LINES:]
     parts = [head, quoted(code(failure.message))]
     if tail:

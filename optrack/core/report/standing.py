@@ -133,8 +133,12 @@ def _best(log: Log, best: ItemState | None) -> str:
     run = log.run(best.judgement.candidate)
     measured = f"{cell(measured_text(run, log.metric.name))}, " if run else ""
     confounded = ", confounded" if best.judgement.attribution.status == "confounded" else ""
+    stale = ", stale: a recipe was edited since" if best.stale else ""
+    against = log.run(best.judgement.baseline or "")
+    base = f" of {cell(measured_text(against, log.metric.name))} measured with it" if against else ""
     return (
-        f"**{cell(best.item.id)}**, {measured}{effect(best.judgement.effect)} over the baseline{confounded}"
+        f"**{cell(best.item.id)}**, {measured}{effect(best.judgement.effect)} over the baseline{base}"
+        f"{confounded}{stale}"
     )
 
 

@@ -111,6 +111,15 @@ class Reader:
         query = "SELECT id FROM item_state WHERE plan = ? AND stale = 1 ORDER BY rank"
         return tuple(row["id"] for row in self._all(query, plan))
 
+    def called_now(self, plan: str, former: str) -> str | None:
+        """Return the present id of the item that was once called `former`; None if there is none."""
+        found = self._all(
+            "SELECT i.id FROM item i JOIN former_name f ON f.item_key = i.key WHERE i.plan = ? AND f.id = ?",
+            plan,
+            former,
+        )
+        return str(found[0]["id"]) if found else None
+
     def runs(
         self, plan: str | None = None, item: str | None = None, limit: int | None = None
     ) -> tuple[Run, ...]:
@@ -203,7 +212,7 @@ class Reader:
 
     def failures(self, plan: str | None = None) -> tuple[KnownFailure, ...]:
         """Return the failures that runs met, by fingerprint, the latest first."""
-        where, values = _where({"plan": plan}, "fingerprint IS NOT NULL")
+        where, values = _where({"plan": plan}, "fingerprint IS NOT NULL AND outcome <> 'interrupted'")
         return failures.by_fingerprint(self._all(f"SELECT * FROM run_record {where} ORDER BY id", *values))
 
     def _runs(self, rest: str, *values: object) -> tuple[Run, ...]:
