@@ -110,7 +110,8 @@ def adopt_by_itself(campaign: Campaign, run_id: str) -> Adoption | None:
 
 
 def reject(campaign: Campaign, run_id: str, *, why: str) -> Run:
-    """Record that a baseline's run can't be compared with, and offer the baseline again where none is left.
+    """Record that a baseline's run can't be compared with; offer again what it left without a verdict, and the
+    baseline itself where no other run of it is left.
 
     Raises UsageError for a run of another item, for one that goes on, and without a reason.
     """
@@ -129,9 +130,18 @@ def reject(campaign: Campaign, run_id: str, *, why: str) -> Run:
     rejected = campaign.reader.rejections(plan.name)
     alone = [r for r in campaign.reader.runs(plan.name, plan.baseline) if r.beside is None]
     left = [r for r in alone if r.outcome == "succeeded" and r.id not in rejected]
-    if run.beside is None and not left and states[plan.baseline].status == "completed":
-        why = f"its run {run.id} was rejected by {who}: {why.strip()}"
-        campaign.store.transition(plan.name, plan.baseline, "pending", who="optrack", why=why, at=_now())
+    again = [plan.baseline] if run.beside is None and not left else []
+    again += [
+        item
+        for item, state in states.items()
+        if state.judgement is not None
+        and state.judgement.baseline == run.id
+        and state.judgement.verdict is None
+    ]
+    for item in again:
+        if states[item].status == "completed" and not states[item].archived:
+            said = f"run {run.id} of the baseline was rejected by {who}: {why.strip()}"
+            campaign.store.transition(plan.name, item, "pending", who="optrack", why=said, at=_now())
     return run
 
 

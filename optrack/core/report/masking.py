@@ -71,7 +71,7 @@ def masked_run(run: Run, salt: bytes) -> Run:
 
 
 def _run(run: Run, salt: bytes, recipes: dict[str, dict[str, object]]) -> Run:
-    key = run.recipe_digest or recipe_digest(run.recipe)
+    key = recipe_digest(run.recipe)
     if key not in recipes:
         recipes[key] = mask_data(run.recipe, salt)
     update: dict[str, object] = {"recipe": recipes[key]}
