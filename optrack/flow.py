@@ -16,6 +16,7 @@ from optrack.court import Court
 from optrack.running.journal import Journal
 from optrack.running.launching import Launching
 from optrack.running.session import Ending, Session, Side
+from optrack.running.verdicts import keep_verdict
 from optrack.running.will import Will
 from optrack.steps.capture import capture_after
 from optrack.steps.stage import StageFailed
@@ -98,8 +99,9 @@ def judge(session: Session, store: Store, ending: Ending) -> Judgement | None:
     ended = run.model_copy(
         update={"outcome": ending.outcome, "stage": ending.stage, "failure": ending.failure}
     )
-    judgement = Court(store.reader, plan).judge(ended)
-    store.put_judgement(judgement, plan.name, run.item, datetime.now(UTC))
+    court = Court(store.reader, plan)
+    judgement = court.judge(ended)
+    keep_verdict(store, court, judgement, run, datetime.now(UTC))
     return judgement
 
 

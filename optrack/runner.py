@@ -15,7 +15,7 @@ import traceback
 from pathlib import Path
 
 from optrack.campaign import Campaign
-from optrack.campaign.decisions import credit_again
+from optrack.campaign.decisions import adopt_by_itself, credit_again
 from optrack.core.failure import plain_failure
 from optrack.core.status import Status
 from optrack.errors import OptrackError
@@ -64,6 +64,7 @@ def _run(campaign: Campaign, session: Session, will: SignalledWill) -> int:
         run_session(session, campaign.store, will)
         campaign.roll_up()
         credit_again(campaign)
+        adopt_by_itself(campaign, session.candidate.run.id)
     except Exception as error:  # noqa: BLE001 (whatever happens, the run must be closed)
         traceback.print_exc()
         message = f"optrack itself failed: {error!r}; see runner.log in the run's folder"

@@ -26,7 +26,7 @@ from optrack.core.plan_secrets import masked_plan
 from optrack.core.resolve import Resolved, resolve
 from optrack.core.run import Run
 from optrack.core.standing import rollup
-from optrack.core.state import ItemState, Note, Transition
+from optrack.core.state import ItemState, Note, Transition, judgement_of
 from optrack.core.status import Status
 from optrack.core.sync import stamp_of
 from optrack.errors import NothingToRunError, PlanError, UsageError
@@ -278,8 +278,12 @@ class Campaign:
 
     def judgement_of(self, run: Run) -> Judgement | None:
         """Return the recorded judgement of this very run, or None."""
-        found = [j.judgement for j in self.reader.judgements(run.plan, run.item)]
-        return next((j for j in reversed(found) if j.candidate == run.id), None)
+        return judgement_of(self.reader.judgements(run.plan, run.item), run.id)
+
+    def against_original(self, judgement: Judgement | None, item: str) -> Judgement | None:
+        """Return what a judgement in force means against the original; None where that is its baseline."""
+        found = self.reader.judgements(self.plan.name, item) if judgement else ()
+        return judgement_of(found, judgement.candidate, "original") if judgement else None
 
     def log(self) -> Log:
         """Return all that the progress log is made of, with every secret masked."""

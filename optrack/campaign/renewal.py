@@ -52,6 +52,9 @@ def _stale(campaign: Campaign, base: Item) -> str | None:
 
     run = campaign.reader.run(latest.id)
     resolved = campaign.resolved_or_none(base)
+    rejected = campaign.reader.rejections(campaign.plan.name).get(run.id)
+    if rejected is not None:
+        return f"its run {run.id} was rejected ({rejected.rstrip('.')})"
     if resolved is not None and treatment(resolved.data, run.recipe):
         return "its recipe is another one now"
     measured = measurement(run, campaign.plan.metric.name)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from optrack.core.events import Entry
+from optrack.core.events import Entry, RunRejected
 from optrack.core.plan import Plan
 from optrack.core.run import ProcessId, Run
 from optrack.core.state import (
@@ -192,6 +192,23 @@ class Reader:
         """Return the plan's lineage of bases: the adoptions in force, the latest last."""
         query = "SELECT * FROM adoption_record WHERE plan = ? ORDER BY seq"
         return tuple(map(rows.adoption, self._all(query, plan)))
+
+    def adoption_history(self, plan: str) -> tuple[Adoption, ...]:
+        """Return every adoption that was ever made in the plan, undone ones too, in their order."""
+        query = (
+            "SELECT a.seq, i.plan, i.id AS item, a.run, a.at, a.who, a.why, a.undone_at, a.undone_by "
+            "FROM adoption a JOIN item i ON i.key = a.item_key WHERE i.plan = ? ORDER BY a.seq"
+        )
+        return tuple(map(rows.adoption, self._all(query, plan)))
+
+    def rejections(self, plan: str) -> Mapping[str, str]:
+        """Return the runs that somebody found can't be compared with, each with the latest reason given."""
+        query = (
+            "SELECT e.* FROM event e JOIN run r ON r.id = e.run "
+            "WHERE r.plan = ? AND e.kind = 'run_rejected' ORDER BY e.seq"
+        )
+        events = ((row["run"], rows.entry(row).event) for row in self._all(query, plan))
+        return {run: event.why for run, event in events if isinstance(event, RunRejected)}
 
     def failures(self, plan: str | None = None) -> tuple[KnownFailure, ...]:
         """Return the failures that runs met, by fingerprint, the latest first."""
