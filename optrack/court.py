@@ -154,16 +154,16 @@ class Court:
     def baseline_for(self, candidate: Run) -> Run | None:
         """Return the whole run to judge against: the one measured beside the candidate, else the latest
         earlier one of the baseline that succeeded and that nobody rejected, else None."""
-        runs = [r for r in self._reader.runs(self._plan.name, self._plan.baseline) if r.id != candidate.id]
-        beside = [run for run in runs if run.beside == candidate.id]
+        beside = self._reader.beside(candidate.id)
+        if beside is not None:
+            return self._reader.run(beside)
         rejected = self._reader.rejections(self._plan.name)
         earlier = [
-            run
-            for run in runs
+            run.id
+            for run in self._reader.runs(self._plan.name, self._plan.baseline)
             if run.outcome == "succeeded" and run.id < candidate.id and run.id not in rejected
         ]
-        found = beside or sorted(earlier, key=lambda run: run.id)[-1:]
-        return self._reader.run(found[0].id) if found else None
+        return self._reader.run(max(earlier)) if earlier else None
 
     def _unlike_later(
         self, candidate: Run, baseline: Run, found: Sequence[Difference]

@@ -49,6 +49,7 @@ class Reader:
         self._connection = connection
         self._lock = threading.Lock()
         self._recipes: dict[str, Mapping[str, Any]] = {}
+        self._states: rows.KnownStates = {}
         connection.row_factory = sqlite3.Row
 
     @classmethod
@@ -104,7 +105,7 @@ class Reader:
             for row in connection.execute("SELECT * FROM note_record WHERE plan = ? ORDER BY seq", (plan,)):
                 notes[row["item_key"]] = (*notes.get(row["item_key"], ()), rows.note(row))
             query = "SELECT * FROM item_state WHERE plan = ? ORDER BY archived, added, rank, key"
-            return rows.item_states(connection.execute(query, (plan,)).fetchall(), notes)
+            return rows.item_states(connection.execute(query, (plan,)).fetchall(), notes, self._states)
 
     def stale(self, plan: str) -> tuple[str, ...]:
         """Return the ids of the items whose judgement rests on a recipe edited since, in plan order."""

@@ -32,8 +32,8 @@ STEPS = (
 CALIBRATION = (
     Column("Item", 8),
     Column("Title", 14, yields=3, elastic=True),
-    Column("Expected", 9),
-    Column("Measured", 9),
+    Column("Expected gain", 17),
+    Column("Measured", 9, right=True),
     Column("Effect", 7, yields=2, right=True),
     Column("", 10, yields=1),
 )
