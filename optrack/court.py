@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from statistics import fmean
 from typing import Any
 
@@ -95,7 +96,7 @@ class Court:
             found = (*with_load_counted(found), *ageing_differences(measured, aged), *unseen)
             found = settled((*found, *self._unlike_later(candidate, baseline, found)), accepted)
         if baseline is not None:
-            why = self._reader.rejections(self._plan.name).get(baseline.id)
+            why = self._rejected.get(baseline.id)
             found = (*found, *([rejected_baseline(baseline.id, why)] if why else []))
         turns = launch_order(_launches(candidate, baseline)) if interleaved else ()
         return Case(
@@ -157,11 +158,10 @@ class Court:
         beside = self._reader.beside(candidate.id)
         if beside is not None:
             return self._reader.run(beside)
-        rejected = self._reader.rejections(self._plan.name)
         earlier = [
             run.id
             for run in self._reader.runs(self._plan.name, self._plan.baseline)
-            if run.outcome == "succeeded" and run.id < candidate.id and run.id not in rejected
+            if run.outcome == "succeeded" and run.id < candidate.id and run.id not in self._rejected
         ]
         return self._reader.run(max(earlier)) if earlier else None
 
@@ -171,13 +171,12 @@ class Court:
         """What the next run of the same baseline shows: that something was lost while it wasn't looked at."""
         if all(difference.cls != "unknown" for difference in found):
             return ()
-        rejected = self._reader.rejections(self._plan.name)
         later = [
             run
             for run in self._reader.runs(self._plan.name, self._plan.baseline)
             if run.id > candidate.id
             and run.outcome == "succeeded"
-            and run.id not in rejected
+            and run.id not in self._rejected
             and not treatment(run.recipe, baseline.recipe)
         ]
         if not later:
@@ -185,6 +184,11 @@ class Court:
         following = self._reader.run(min(run.id for run in later))
         between = differences(following.snapshot or Snapshot(), baseline.snapshot or Snapshot(), declared={})
         return lost_since(found, between, following.id)
+
+    @cached_property
+    def _rejected(self) -> Mapping[str, str]:
+        """The runs that can't be compared with, and why."""
+        return self._reader.rejections(self._plan.name)
 
     def _history(self, candidate: Run) -> History | None:
         """The spread between launches, from the baseline's latest runs apart from this session."""

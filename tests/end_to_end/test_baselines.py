@@ -28,7 +28,7 @@ def accept_what_a_bare_folder_cannot_show(project: Campaign) -> None:
 
 def baseline_run(project: Campaign) -> str:
     """Return the id of the baseline's latest run on its own."""
-    return next(str(run["id"]) for run in project.runs() if run["item"] == "baseline" and not run["beside"])
+    return max(str(run["id"]) for run in project.runs() if run["item"] == "baseline" and not run["beside"])
 
 
 def verdicts(project: Campaign) -> dict[str, Any]:
