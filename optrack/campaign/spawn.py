@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +19,23 @@ from optrack.steps.process import is_alive
 
 
 def spawn_runner(
-    settings: Settings, plan: Path, item: str, *, wait: bool, again: bool, sequential: bool
+    settings: Settings,
+    plan: Path,
+    item: str,
+    options: Sequence[str],
+    *,
+    say: Callable[[str], object] = lambda text: None,
 ) -> str | None:
     """Start a runner on an item and return its run's id once it has claimed the item; None if another has it.
 
+    `options` are those of `python -m optrack.runner`.
     The runner gets a session of its own, so closing the terminal doesn't reach it. What it can't do before
-    its claim (an unfit host, a broken plan) it tells through a pipe and is raised here as that error.
+    its claim (an unfit host, a broken plan) it tells through a pipe and is raised here as that error; `say`
+    hears what it waits for. Whoever interrupts this call stops a runner that still waits.
     """
     reading, writing = os.pipe()
     arguments = ["--project", str(settings.project), "--plan", str(plan.resolve()), "--item", item]
-    arguments += ["--tell", str(writing), *(["--wait"] if wait else []), *(["--again"] if again else [])]
-    arguments += ["--sequential"] if sequential else []
+    arguments += ["--tell", str(writing), *options]
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "optrack.runner", *arguments],
         stdin=subprocess.DEVNULL,
@@ -39,15 +46,22 @@ def spawn_runner(
         cwd=settings.project,
     )
     os.close(writing)
+    answer: dict[str, Any] = {}
     with os.fdopen(reading, encoding="utf-8", errors="replace") as pipe:
-        told = pipe.read()
-    if not told.strip():
+        try:
+            for line in pipe:
+                answer = json.loads(line)
+                if "waiting" in answer:
+                    say(answer["waiting"])
+        except KeyboardInterrupt:
+            process.terminate()
+            raise
+    if not answer or "waiting" in answer:
         code = process.wait()
         raise OptrackError(
             f"the runner ended before it took the item up (exit {code})",
             hint=f"try `{sys.executable} -P -m optrack.runner {' '.join(arguments)}`",
         )
-    answer: dict[str, Any] = json.loads(told)
     if "error" in answer:
         process.wait()
         raise _error(answer["error"])
@@ -55,7 +69,7 @@ def spawn_runner(
     return run
 
 
-def spawn_campaign(settings: Settings, plan: str, *, by: str, wait: bool) -> Path:
+def spawn_campaign(settings: Settings, plan: str, *, by: str, wait: bool, resume: bool = False) -> Path:
     """Start `optrack next --all` in a session of its own and return the file that it narrates into."""
     settings.state.mkdir(parents=True, exist_ok=True)
     log = settings.state / "campaign.log"
@@ -67,6 +81,7 @@ def spawn_campaign(settings: Settings, plan: str, *, by: str, wait: bool) -> Pat
         "--by",
         by,
         *(["--wait"] if wait else []),
+        *(["--resume"] if resume else []),
     ]
     with log.open("ab") as narration:
         subprocess.Popen(

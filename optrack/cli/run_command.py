@@ -12,10 +12,15 @@ from optrack.cli.call import Call, standard
 @click.option("--dry-run", is_flag=True, help="print the environment and commands instead of running them")
 @click.option("--detach", is_flag=True, help="start the run and return at once (one item)")
 @click.option("--wait", is_flag=True, help="wait until the host is fit to measure on, instead of refusing")
+@click.option("--resume", is_flag=True, help="go on with an interrupted run of the item, if it ran the same")
 @standard
-def command(call: Call, items: tuple[str, ...], dry_run: bool, detach: bool, wait: bool) -> int:
-    """Run these items in the given order, whatever their rank or status."""
-    from optrack.cli.following import Results, say_recovered
+def command(call: Call, items: tuple[str, ...], dry_run: bool, detach: bool, wait: bool, resume: bool) -> int:
+    """Run these items in the given order, whatever their rank or status.
+
+    With --resume, the complete launches of an interrupted run are kept and the rest is measured, as long as the
+    recipes are as they were and nothing that matters has changed; else everything is measured anew.
+    """
+    from optrack.cli.following import Results, say_recovered, say_waiting
 
     campaign = call.campaign
     wanted = [campaign.item(item) for item in items]
@@ -26,7 +31,7 @@ def command(call: Call, items: tuple[str, ...], dry_run: bool, detach: bool, wai
     say_recovered(campaign)
     results = Results(campaign, as_json=call.as_json, single=len(wanted) == 1)
     for item in wanted:
-        run = campaign.start(item.id, wait=wait)
+        run = campaign.start(item.id, wait=wait, resume=resume, say=say_waiting)
         if results.take(run, detach=detach) == 130:
             break
     return results.finish()

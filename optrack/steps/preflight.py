@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import socket
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -85,7 +86,15 @@ def unfit(problems: Sequence[Problem]) -> HostUnfitError:
     """Return the error for what was found: the problems as its message, the first one's hint."""
     message = "the host isn't fit to measure on: " + "; ".join(problem.message for problem in problems)
     hint = next((problem.hint for problem in problems if problem.hint), None)
-    return HostUnfitError(message, hint=f"{hint}; --wait waits" if hint else "--wait waits until it is")
+    hint = f"{hint}; --wait waits" if hint else "--wait waits until it is"
+    return HostUnfitError(message, hint=hint, cause="; ".join(map(_cause, problems)))
+
+
+def _cause(problem: Problem) -> str:
+    """Return what stays the same of a problem while it lasts."""
+    if problem.kind in ("cpu", "disk"):
+        return problem.kind
+    return re.sub(r"[\d.]+ GiB", "", problem.message)
 
 
 def is_free(port: int, host: str = "127.0.0.1") -> bool:
