@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from optrack import errors
 from optrack.core.run import Run
@@ -31,7 +31,7 @@ def spawn_runner(
     `options` are those of `python -m optrack.runner`.
     The runner gets a session of its own, so closing the terminal doesn't reach it. What it can't do before
     its claim (an unfit host, a broken plan) it tells through a pipe and is raised here as that error; `say`
-    hears what it waits for. Whoever interrupts this call stops a runner that still waits.
+    hears what it waits for. Ctrl-C here asks the runner to stop, and waits for its answer.
     """
     reading, writing = os.pipe()
     arguments = ["--project", str(settings.project), "--plan", str(plan.resolve()), "--item", item]
@@ -46,17 +46,18 @@ def spawn_runner(
         cwd=settings.project,
     )
     os.close(writing)
-    answer: dict[str, Any] = {}
+    is_stopped = False
     with os.fdopen(reading, encoding="utf-8", errors="replace") as pipe:
         try:
-            for line in pipe:
-                answer = json.loads(line)
-                if "waiting" in answer:
-                    say(answer["waiting"])
+            answer = _heard(pipe, say)
         except KeyboardInterrupt:
             process.terminate()
-            raise
-    if not answer or "waiting" in answer:
+            is_stopped = True
+            answer = _heard(pipe, say)
+    if answer is None and is_stopped:
+        process.wait()
+        raise KeyboardInterrupt
+    if answer is None:
         code = process.wait()
         raise OptrackError(
             f"the runner ended before it took the item up (exit {code})",
@@ -67,6 +68,16 @@ def spawn_runner(
         raise _error(answer["error"])
     run: str | None = answer["run"]
     return run
+
+
+def _heard(pipe: TextIO, say: Callable[[str], object]) -> dict[str, Any] | None:
+    """Return the runner's answer, telling what it waits for until then; None if it ended without one."""
+    for line in pipe:
+        told: dict[str, Any] = json.loads(line)
+        if "waiting" not in told:
+            return told
+        say(told["waiting"])
+    return None
 
 
 def spawn_campaign(settings: Settings, plan: str, *, by: str, wait: bool, resume: bool = False) -> Path:

@@ -7,7 +7,7 @@ import random
 import re
 import socket
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -21,7 +21,6 @@ IDLE_GPU_BYTES = 2 * 2**30
 """A GPU on which nothing computes may hold so much: drivers and displays do."""
 
 CPU_LOOK_S = 0.3
-RETRY_S = 2.0
 
 
 class Problem(Frozen):
@@ -56,30 +55,6 @@ def check_host(
         problems.append(busy)
     problems += [problem for folder in folders if (problem := _disk(folder, free_bytes)) is not None]
     return tuple(problems)
-
-
-def wait_until_fit(
-    check: Callable[[], tuple[Problem, ...]],
-    *,
-    should_stop: Callable[[], bool],
-    say: Callable[[str], object] = lambda text: None,
-) -> tuple[Problem, ...]:
-    """Check again and again until nothing is found; return what is left if `should_stop` ends the wait.
-
-    `say` hears of the problems whenever they change.
-    """
-    said = ""
-    while problems := check():
-        text = "; ".join(problem.message for problem in problems)
-        if text != said:
-            say(f"waiting: {text}")
-            said = text
-        resume = time.monotonic() + RETRY_S
-        while time.monotonic() < resume:
-            if should_stop():
-                return problems
-            time.sleep(0.05)
-    return ()
 
 
 def unfit(problems: Sequence[Problem]) -> HostUnfitError:
