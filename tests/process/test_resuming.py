@@ -133,7 +133,7 @@ def test_a_follower_says_what_it_waits_for_and_its_end_ends_the_waiting(tmp_path
             second.send_signal(signal.SIGINT)
             _, err = second.communicate(timeout=30)
             assert second.returncode == 130 and time.monotonic() - begin < 10
-            assert b"waiting" not in err
+            assert b"waiting:" not in err
         assert len(project.runners()) == 1
         first.send_signal(signal.SIGINT)
         first.communicate(timeout=60)
