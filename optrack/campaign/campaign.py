@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -36,7 +36,6 @@ from optrack.steps.record.schema import database_path, standing
 
 if TYPE_CHECKING:
     from optrack.core.export import Log
-    from optrack.running.session import Session
     from optrack.steps.record.store import Store
 
 _POLL_S = 0.1
@@ -172,24 +171,6 @@ class Campaign:
 
     # -- runs --------------------------------------------------------------------------------------------
 
-    def session(self, item_id: str, *, sequential: bool = False) -> Session:
-        """Return the session that running this item means: beside the baseline, unless it is the baseline.
-
-        `sequential` is what the recipe's silence on `stop` means.
-        """
-        from optrack.running.session import prepare
-
-        self.sync()
-        item = self.item(item_id)
-        resolved = self.resolved(item)
-        base = self.plan.item(self.plan.baseline)
-        alone = base is None or base.id == item.id or resolved.recipe.order == "block"
-        beside = None if alone or base is None else (base, self.resolved(base))
-        stop = resolved.data.get("stop", "sequential" if sequential else "fixed")
-        return prepare(
-            self.settings, self.plan, (item, resolved), beside, now(), sequential=stop == "sequential"
-        )
-
     def start_next(
         self,
         *,
@@ -197,10 +178,13 @@ class Campaign:
         wait: bool = False,
         without: Collection[str] = (),
         sequential: bool = False,
+        resume: bool = False,
+        say: Callable[[str], object] = lambda text: None,
     ) -> str:
         """Start the runner on the next item and return the run's id.
 
-        An item that somebody else takes in the same moment is passed over. Raises NothingToRunError with
+        An item that somebody else takes in the same moment is passed over. `resume` goes on with what an
+        interrupted run of the item has measured; `say` hears what is waited for. Raises NothingToRunError with
         the reasons when nothing is left, HostUnfitError when the host can't be measured on.
         """
         taken = set(without)
@@ -210,7 +194,9 @@ class Campaign:
             if choice.item is None:
                 raise NothingToRunError(choice.summary, hint="`optrack next --explain` says more")
             again = self.state(choice.item).status == "completed"
-            run = self._spawn(choice.item, wait=wait, again=again, sequential=sequential)
+            run = self._spawn(
+                choice.item, wait=wait, again=again, sequential=sequential, resume=resume, say=say
+            )
             if run is not None:
                 return run
             taken.add(choice.item)
@@ -223,19 +209,36 @@ class Campaign:
                     self.plan.name, reason.item, "cancelled", who="optrack", why=reason.text, at=now()
                 )
 
-    def start(self, item_id: str, *, wait: bool = False) -> str:
-        """Start the runner on this item, whatever its rank, and return the run's id."""
+    def start(
+        self,
+        item_id: str,
+        *,
+        wait: bool = False,
+        resume: bool = False,
+        say: Callable[[str], object] = lambda text: None,
+    ) -> str:
+        """Start the runner on this item, whatever its rank, and return the run's id; see `start_next`."""
         item = self.item(item_id)
         self.resolved(item)
         self.sync()
-        run = self._spawn(item.id, wait=wait, again=True, sequential=False)
+        run = self._spawn(item.id, wait=wait, again=True, sequential=False, resume=resume, say=say)
         if run is None:
             raise taken(item.id, self.reader.open_runs())
         return run
 
-    def _spawn(self, item_id: str, *, wait: bool, again: bool, sequential: bool) -> str | None:
-        plan = Path(self.plan.path)
-        return spawn_runner(self.settings, plan, item_id, wait=wait, again=again, sequential=sequential)
+    def _spawn(
+        self,
+        item_id: str,
+        *,
+        wait: bool,
+        again: bool,
+        sequential: bool,
+        resume: bool,
+        say: Callable[[str], object],
+    ) -> str | None:
+        asked = {"wait": wait, "again": again, "sequential": sequential, "resume": resume}
+        options = [f"--{name}" for name, is_asked in asked.items() if is_asked]
+        return spawn_runner(self.settings, Path(self.plan.path), item_id, options, say=say)
 
     def follow(self, run_id: str, after: int = 0) -> Iterator[Entry | None]:
         """Yield the run's journal from `after` until it has ended; None whenever nothing new has come.

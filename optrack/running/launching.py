@@ -11,12 +11,11 @@ from optrack.core.applied import arguments_part, rewritten_arguments
 from optrack.core.difference import differences
 from optrack.core.events import RepetitionMeasured
 from optrack.core.failure import plain_failure
-from optrack.core.metrics import Metric, Sample
+from optrack.core.metrics import CHECK, Metric, Sample
 from optrack.core.parsers import parse_output, parse_server_log
 from optrack.core.recipe import Bench
 from optrack.core.run import ProcessId, Stage
 from optrack.core.snapshot import Snapshot
-from optrack.court import CHECK
 from optrack.running.journal import Journal
 from optrack.running.samples import last_number, require_valid, samples_of
 from optrack.running.session import Session, Side
@@ -44,6 +43,7 @@ class Launching:
         self, session: Session, side: Side, number: int, store: Store, journal: Journal, will: Will
     ) -> None:
         self.session, self.side, self.number = session, side, number
+        self.is_first = number == session.first
         self.store, self.journal, self.will = store, journal, will
         self.recipe, self.engine, self.run_id = side.recipe, side.engine, side.run.id
         self.folder = side.folder / f"launch-{number}"
@@ -61,7 +61,7 @@ class Launching:
             if self.side.repo is None:
                 self.side.repo = self.code()
             self.env = self.session.environment(self.side, self.place)
-        if self.recipe.setup and self.number == 0:
+        if self.recipe.setup and self.is_first:
             with self.stage("setup", "setup.log"):
                 command = BenchCommand(shell=self.recipe.setup, parser="rules")
                 self.command(command, "setup", self.recipe.timeout.setup_s, None)
@@ -73,8 +73,10 @@ class Launching:
             if server is not None:
                 self.wait(server)
                 self.capture_running(server)
+            if self.is_first and self.session.resuming is not None and self.side.snapshot is not None:
+                self.session.resuming.look(self.side.run, self.side.snapshot, self.store, self.journal)
             self.measure(server)
-            if self.number == 0:
+            if self.is_first:
                 self.check(server)
         finally:
             if self.server is not None:
@@ -146,7 +148,7 @@ class Launching:
             salt=self.session.salt,
         )
         found = found.model_copy(update={"arguments": arguments})
-        if self.number == 0:
+        if self.is_first:
             self.keep(found)
             for sentence in rewritten_arguments(found):
                 self.store.note_run(self.run_id, sentence)
@@ -289,6 +291,7 @@ class Launching:
             timeout_s=timeout_s,
             run=self.run_id,
             should_stop=self.will.stop,
+            hurry=self.will.hurry,
             env=self.env,
             server_log=self.log if server else None,
             stage="setup" if stage == "setup" else "bench",
