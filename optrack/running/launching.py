@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optrack.core.applied import arguments_part, rewritten_arguments
@@ -16,6 +15,7 @@ from optrack.core.parsers import parse_output, parse_server_log
 from optrack.core.recipe import Bench
 from optrack.core.run import ProcessId, Stage
 from optrack.core.snapshot import Snapshot
+from optrack.running.code import code_of
 from optrack.running.journal import Journal
 from optrack.running.samples import last_number, require_valid, samples_of
 from optrack.running.session import Session, Side
@@ -25,7 +25,6 @@ from optrack.steps.engines.protocol import BenchCommand, Place
 from optrack.steps.gpus import GpuUse, gpu_use
 from optrack.steps.launch import start_server, wait_until_ready
 from optrack.steps.measure import run_bench
-from optrack.steps.patching import PatchError, patched_copy
 from optrack.steps.preflight import free_port, is_free, port_problem
 from optrack.steps.process import Tree, logs
 from optrack.steps.process.logs import Limits
@@ -59,7 +58,7 @@ class Launching:
         with self.stage("preflight"):
             self.place = self.choose_place()
             if self.side.repo is None:
-                self.side.repo = self.code()
+                self.side.repo = code_of(self.side, self.session.settings.project)
             self.env = self.session.environment(self.side, self.place)
         if self.recipe.setup and self.is_first:
             with self.stage("setup", "setup.log"):
@@ -95,24 +94,6 @@ class Launching:
         return Place(
             run=self.run_id, item=self.side.run.item, launch=self.number, run_dir=self.folder, port=port
         )
-
-    def code(self) -> Path | None:
-        """Return the repository that the server's code comes from: with patches, a patched copy of it."""
-        if self.recipe.repo is None:
-            if self.recipe.patch:
-                why = "the recipe has a `patch` but no `repo` to apply it to"
-                raise StageFailed("preflight", "failed", plain_failure("patch", why))
-            return None
-        project = self.session.settings.project
-        repo = project / self.recipe.repo
-        if not self.recipe.patch:
-            return repo
-        try:
-            return patched_copy(
-                repo, [project / patch for patch in self.recipe.patch], self.side.folder / "repo"
-            )
-        except PatchError as error:
-            raise StageFailed("preflight", "failed", plain_failure("patch", str(error))) from error
 
     def capture_before(self) -> None:
         """Capture what can be known before anything runs: code, the environment passed on, hardware."""
