@@ -24,7 +24,7 @@ from optrack.core.judge.derived import derive
 from optrack.core.judge.evidence import Evidence, History, Side, evidence_of, rules_of
 from optrack.core.judge.lineage import Link, against_original, in_force_at
 from optrack.core.judgement import Difference, Judgement
-from optrack.core.metrics import Metric, metric_named, series_of
+from optrack.core.metrics import CHECK, Metric, metric_named, series_of
 from optrack.core.plan import Plan
 from optrack.core.recipe import treatment
 from optrack.core.recipe_build import recipe_from
@@ -33,9 +33,6 @@ from optrack.core.snapshot import Snapshot
 from optrack.core.standing import comparisons
 from optrack.core.state import Adoption, judgement_of
 from optrack.steps.record.reader import Reader
-
-CHECK = "check."
-"""Before the name of a guard, the metric name under which the numbers of its command are kept."""
 
 _HISTORY_RUNS = 20
 

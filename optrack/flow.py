@@ -46,8 +46,10 @@ def measure(session: Session, store: Store, journal: Journal, will: Will) -> Non
             at_most=session.sequential and session.baseline is not None,
         )
     )
+    if session.why_anew is not None:
+        journal.note(session.why_anew)
     for side, number in session.schedule():
-        if side is not candidate and number == 0:
+        if side is not candidate and number == session.first:
             store.claim(side.run)
         side.launches += 1
         try:
@@ -56,7 +58,7 @@ def measure(session: Session, store: Store, journal: Journal, will: Will) -> Non
             side.ending = Ending(failed.outcome, failed.stage, masked(failed.failure, session.salt))
             return
         if is_settled(session, store):
-            journal.note(f"settled after {number + 1} pairs of launches")
+            journal.note(f"settled after {session.kept + candidate.launches} pairs of launches")
             return
 
 

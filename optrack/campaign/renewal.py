@@ -11,10 +11,10 @@ from optrack.core.plan import Item
 from optrack.core.recipe import treatment
 
 if TYPE_CHECKING:
-    from optrack.campaign import Campaign
+    from optrack.campaign.standing import Standing
 
 
-def with_fresh_baseline(campaign: Campaign, choice: Choice, without: Collection[str]) -> Choice:
+def with_fresh_baseline(campaign: Standing, choice: Choice, without: Collection[str]) -> Choice:
     """Return the choice, or one of the baseline where the chosen item would be compared with a stale run of it.
 
     Items whose launches alternate with the baseline's bring a fresh measurement with them. `without` holds what
@@ -35,12 +35,12 @@ def with_fresh_baseline(campaign: Campaign, choice: Choice, without: Collection[
     return Choice(item=base.id, reasons=reasons)
 
 
-def _in_block_order(campaign: Campaign, item: Item) -> bool:
+def _in_block_order(campaign: Standing, item: Item) -> bool:
     resolved = campaign.resolved_or_none(item)
     return resolved is not None and resolved.recipe.order == "block"
 
 
-def _stale(campaign: Campaign, base: Item) -> str | None:
+def _stale(campaign: Standing, base: Item) -> str | None:
     """Return why the baseline's latest run that succeeded is stale; None while it is fresh or there is none."""
     runs = campaign.reader.runs(campaign.plan.name, base.id)
     latest = next((run for run in runs if run.outcome == "succeeded"), None)
