@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Thread
 
 from optrack.campaign import Campaign
+from optrack.campaign.decisions import adopt_by_itself, credit_again
 from optrack.campaign.sessions import session_of
 from optrack.core.failure import plain_failure
 from optrack.core.status import Status
@@ -74,6 +75,8 @@ def _run(campaign: Campaign, session: Session, will: SignalledWill) -> int:
     try:
         run_session(session, campaign.store, will)
         campaign.roll_up()
+        credit_again(campaign)
+        adopt_by_itself(campaign, session.candidate.run.id)
     except Exception as error:  # noqa: BLE001 (whatever happens, the run must be closed)
         traceback.print_exc()
         message = f"optrack itself failed: {error!r}; see runner.log in the run's folder"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from optrack.campaign.campaign import Campaign, now
+from optrack.campaign.campaign import Campaign
+from optrack.campaign.standing import now
 from optrack.core.resume import Wanted, earlier_of, interrupted_since
 from optrack.running.resuming import Resuming
 from optrack.running.session import Session, prepare

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
@@ -16,6 +17,9 @@ from optrack.core.run import Run
 from optrack.errors import OptrackError
 from optrack.settings import Settings
 from optrack.steps.process import is_alive
+
+_LAST_MOMENT_S = 10.0
+_POLL_S = 0.05
 
 
 def spawn_runner(
@@ -28,10 +32,10 @@ def spawn_runner(
 ) -> str | None:
     """Start a runner on an item and return its run's id once it has claimed the item; None if another has it.
 
-    `options` are those of `python -m optrack.runner`.
-    The runner gets a session of its own, so closing the terminal doesn't reach it. What it can't do before
-    its claim (an unfit host, a broken plan) it tells through a pipe and is raised here as that error; `say`
-    hears what it waits for. Ctrl-C here asks the runner to stop, and waits for its answer.
+    `options` are those of `python -m optrack.runner`. The runner gets a session of its own, so closing the
+    terminal doesn't reach it. What it can't do before its claim (an unfit host, a broken plan) it tells through
+    a pipe and is raised here as that error; `say` hears what it waits for. Ctrl-C here asks the runner to stop,
+    and waits for its answer.
     """
     reading, writing = os.pipe()
     arguments = ["--project", str(settings.project), "--plan", str(plan.resolve()), "--item", item]
@@ -67,6 +71,8 @@ def spawn_runner(
         process.wait()
         raise _error(answer["error"])
     run: str | None = answer["run"]
+    if run is None:
+        process.wait()
     return run
 
 
@@ -115,6 +121,13 @@ def _error(told: dict[str, Any]) -> OptrackError:
 def is_running(run: Run) -> bool:
     """Whether the run's runner is alive on this host."""
     return run.outcome is None and run.runner is not None and is_alive(run.runner)
+
+
+def await_runner(run: Run) -> None:
+    """Give the runner of a run that has ended the moment it needs to give back the host and to end."""
+    until = time.monotonic() + _LAST_MOMENT_S
+    while run.runner is not None and is_alive(run.runner) and time.monotonic() < until:
+        time.sleep(_POLL_S)
 
 
 def request_stop(run: Run, *, force: bool) -> bool:

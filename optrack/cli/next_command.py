@@ -6,7 +6,7 @@ import click
 
 from optrack.cli import output
 from optrack.cli.call import Call, standard
-from optrack.errors import NothingToRunError
+from optrack.errors import NothingToRunError, OptrackError
 
 
 @click.command("next")
@@ -42,29 +42,36 @@ def command(
     """
     campaign = call.campaign
     if explain or dry_run:
+        from optrack.cli.recovering import say_recovered_if_possible
+
+        say_recovered_if_possible(campaign)
         choice = campaign.choice(by=by)
         if explain:
             from optrack.cli.explain import print_choice
 
             return print_choice(campaign, choice, as_json=call.as_json)
         if choice.item is None:
-            raise NothingToRunError("nothing to run", hint="`optrack next --explain` says why")
+            raise NothingToRunError(choice.summary, hint="`optrack next --explain` says why")
         from optrack.cli.dry_run import print_dry_run
 
         return print_dry_run(campaign, [campaign.item(choice.item)], as_json=call.as_json)
     if detach and everything:
         from optrack.campaign.spawn import spawn_campaign
 
+        choice = campaign.choice(by=by)
+        if choice.item is None:
+            raise NothingToRunError(choice.summary, hint="`optrack next --explain` says more")
         log = spawn_campaign(campaign.settings, campaign.plan.path, by=by, wait=wait, resume=resume)
         output.data({"log": str(log)}) if call.as_json else output.text(
-            f"running all items; narration: {log}"
+            f"started, beginning with {choice.item}; what happens is told in {log}"
         )
         return 0
     return _run(call, everything=everything, detach=detach, wait=wait, by=by, resume=resume)
 
 
 def _run(call: Call, *, everything: bool, detach: bool, wait: bool, by: str, resume: bool) -> int:
-    from optrack.cli.following import Results, say_recovered, say_waiting
+    from optrack.cli.following import Results, say_waiting
+    from optrack.cli.recovering import say_recovered
 
     campaign = call.campaign
     say_recovered(campaign)
@@ -79,6 +86,8 @@ def _run(call: Call, *, everything: bool, detach: bool, wait: bool, by: str, res
             if not tried:
                 raise
             return results.finish()
+        except OptrackError as error:
+            return results.break_off(error)
         tried.add(campaign.reader.run(run).item)
         if results.take(run, detach=detach) == 130 or not everything:
             return results.finish()

@@ -14,7 +14,7 @@ from optrack.steps.process.logs import Limits, LogGuard
 from optrack.steps.process.running import CommandTimeoutError
 from optrack.steps.process.running import run as run_command
 from optrack.steps.process.tree import Tree
-from optrack.steps.stage import breached, command_failed, interrupted, stage_failed
+from optrack.steps.stage import breached, command_failed, interrupted, not_started, stage_failed
 
 READ_LIMIT = 64 * 2**20
 """At most so many bytes, the last ones, are read of what a pass wrote."""
@@ -65,7 +65,7 @@ def run_bench(
     except CommandTimeoutError as error:
         raise stage_failed(stage, "timed_out", str(error), log, start=begin, outcome="timed_out") from error
     except (OSError, ValueError) as error:
-        raise stage_failed(stage, "not_started", str(error), log, start=begin) from error
+        raise stage_failed(stage, "not_started", not_started(error), log, start=begin) from error
     watch.check()
     if not exit_.ok:
         raise command_failed(stage, exit_, log, start=begin)

@@ -74,7 +74,7 @@ def test_every_item_was_run_and_the_failed_one_tells_by_the_exit_code(demo: Demo
 def test_the_baseline_is_recorded_with_every_repetition(demo: Demo) -> None:
     run = demo.item("baseline")["runs"][0]
     assert run["outcome"] == "succeeded"
-    values = run["metrics"]["output_throughput"]["values"]
+    values = run["metrics"]["median_step_ms"]["values"]
     assert [len(launch) for launch in values] == [2, 2]
     assert all(value > 0 for launch in values for value in launch)
     assert run["snapshot"]["env"]["server"]["NCCL_ALGO"] == "Ring"
@@ -90,11 +90,11 @@ def test_the_tree_really_fails_while_graphs_are_captured(demo: Demo) -> None:
     assert [failure["fingerprint"] for failure in listed] == [run["failure"]["fingerprint"]]
 
 
-def test_fewer_channels_are_faster_and_the_gain_is_credited_to_them(demo: Demo) -> None:
+def test_fewer_channels_make_steps_shorter_and_the_gain_is_credited_to_them(demo: Demo) -> None:
     judgement = demo.item("1B")["judgement"]
     assert judgement["comparison"] == "fair", judgement["differences"]
     assert judgement["verdict"] == "improvement", judgement["reasons"]
-    assert judgement["effect"]["relative"] > 0.5
+    assert judgement["effect"]["relative"] < -0.3
     assert judgement["attribution"] == {"status": "single", "factors": ["env.NCCL_MAX_NCHANNELS"]}
 
 
@@ -108,7 +108,7 @@ def test_the_combination_of_a_failure_and_a_gain_is_the_gain_alone(demo: Demo) -
 def test_a_change_without_effect_is_measured_fairly_and_is_not_the_best(demo: Demo) -> None:
     judgement = demo.item("2")["judgement"]
     assert judgement["comparison"] == "fair", judgement["differences"]
-    assert judgement["effect"]["relative"] < demo.item("1B")["judgement"]["effect"]["low"]
+    assert judgement["effect"]["relative"] > demo.item("1B")["judgement"]["effect"]["high"]
 
 
 def test_status_keeps_the_contract(demo: Demo) -> None:
@@ -155,7 +155,16 @@ def test_nothing_of_the_runs_is_left(demo: Demo) -> None:
         assert not any(f"OPTRACK_RUN={run}".encode() in content for run in runs)
 
 
-def test_the_audit_confirms_what_was_recorded(demo: Demo) -> None:
-    before = demo("status", "--json").document
+def test_the_audit_confirms_what_noise_can_not_change(demo: Demo) -> None:
+    def standing() -> dict[str, tuple[str | None, str | None]]:
+        items = demo("status", "--json").document["items"]
+        return {item["id"]: (item["verdict"], item["comparison"]) for item in items}
+
+    before = standing()
     assert demo("audit").code == 0
-    assert demo("status", "--json").document == before
+    after = standing()
+    assert [comparison for _, comparison in after.values()] == [
+        comparison for _, comparison in before.values()
+    ]
+    assert after["1A"] == before["1A"]
+    assert after["1B"] == before["1B"]
