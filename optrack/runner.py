@@ -12,7 +12,9 @@ import os
 import sys
 import traceback
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 
 from optrack.campaign import Campaign
 from optrack.campaign.decisions import adopt_by_itself, credit_again
@@ -32,13 +34,17 @@ _FROM_RUN: tuple[Status, ...] = ("pending", "completed", "cancelled")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one item; return 0 if a run was recorded. What prevents that is told through the pipe."""
+    """Run one item; return 0 if a run was recorded. What prevents that is told through the pipe.
+
+    The record's write side, slow to import, is imported while the host is looked at, which mostly waits.
+    """
     options = _parse(arguments)
     will = SignalledWill()
     become_subreaper()
     try:
         campaign = Campaign(load_settings(options.project), options.plan)
         session = session_of(campaign, options.item, sequential=options.sequential, resume=options.resume)
+        Thread(target=import_module, args=("optrack.steps.record.store",)).start()
         lock = take_host(
             session,
             wait=options.wait,
