@@ -16,6 +16,7 @@ from optrack.court import Court
 from optrack.running.journal import Journal
 from optrack.running.launching import Launching
 from optrack.running.session import Ending, Session, Side
+from optrack.running.verdicts import keep_verdict
 from optrack.running.will import Will
 from optrack.steps.capture import capture_after
 from optrack.steps.stage import StageFailed
@@ -45,8 +46,10 @@ def measure(session: Session, store: Store, journal: Journal, will: Will) -> Non
             at_most=session.sequential and session.baseline is not None,
         )
     )
+    if session.why_anew is not None:
+        journal.note(session.why_anew)
     for side, number in session.schedule():
-        if side is not candidate and number == 0:
+        if side is not candidate and number == session.first:
             store.claim(side.run)
         side.launches += 1
         try:
@@ -55,7 +58,7 @@ def measure(session: Session, store: Store, journal: Journal, will: Will) -> Non
             side.ending = Ending(failed.outcome, failed.stage, masked(failed.failure, session.salt))
             return
         if is_settled(session, store):
-            journal.note(f"settled after {number + 1} pairs of launches")
+            journal.note(f"settled after {session.kept + candidate.launches} pairs of launches")
             return
 
 
@@ -98,8 +101,9 @@ def judge(session: Session, store: Store, ending: Ending) -> Judgement | None:
     ended = run.model_copy(
         update={"outcome": ending.outcome, "stage": ending.stage, "failure": ending.failure}
     )
-    judgement = Court(store.reader, plan).judge(ended)
-    store.put_judgement(judgement, plan.name, run.item, datetime.now(UTC))
+    court = Court(store.reader, plan)
+    judgement = court.judge(ended)
+    keep_verdict(store, court, judgement, run, datetime.now(UTC))
     return judgement
 
 

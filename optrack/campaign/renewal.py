@@ -13,10 +13,10 @@ from optrack.core.secrets import mask_data
 from optrack.settings import project_salt
 
 if TYPE_CHECKING:
-    from optrack.campaign import Campaign
+    from optrack.campaign.standing import Standing
 
 
-def with_fresh_baseline(campaign: Campaign, choice: Choice, without: Collection[str]) -> Choice:
+def with_fresh_baseline(campaign: Standing, choice: Choice, without: Collection[str]) -> Choice:
     """Return the choice, or one of the baseline where the chosen item would be compared with a stale run of it.
 
     Items whose launches alternate with the baseline's bring a fresh measurement with them. `without` holds what
@@ -37,12 +37,12 @@ def with_fresh_baseline(campaign: Campaign, choice: Choice, without: Collection[
     return Choice(item=base.id, reasons=reasons)
 
 
-def _in_block_order(campaign: Campaign, item: Item) -> bool:
+def _in_block_order(campaign: Standing, item: Item) -> bool:
     resolved = campaign.resolved_or_none(item)
     return resolved is not None and resolved.recipe.order == "block"
 
 
-def _stale(campaign: Campaign, base: Item) -> str | None:
+def _stale(campaign: Standing, base: Item) -> str | None:
     """Return why the baseline's latest run that succeeded is stale; None while it is fresh or there is none."""
     runs = campaign.reader.runs(campaign.plan.name, base.id)
     latest = next((run for run in runs if run.outcome == "succeeded"), None)
@@ -54,6 +54,9 @@ def _stale(campaign: Campaign, base: Item) -> str | None:
 
     run = campaign.reader.run(latest.id)
     resolved = campaign.resolved_or_none(base)
+    rejected = campaign.reader.rejections(campaign.plan.name).get(run.id)
+    if rejected is not None:
+        return f"its run {run.id} was rejected ({rejected.rstrip('.')})"
     salt = project_salt(campaign.settings.state)
     if resolved is not None and treatment(mask_data(resolved.data, salt), run.recipe):
         return "its recipe is another one now"

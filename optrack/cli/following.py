@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from optrack.campaign import Campaign
 
 
+def say_waiting(text: str) -> None:
+    """Say what a run waits for."""
+    output.say(f"waiting: {text}")
+
+
 def exit_code(run: Run) -> int:
     """Return the exit code that the outcome of a run means; 130 only if somebody asked it to stop."""
     if run.outcome == "succeeded":

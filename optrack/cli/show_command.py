@@ -55,22 +55,36 @@ def command(call: Call, what: str, snapshot: bool, full: bool) -> None:
 
 
 def _show_item(call: Call, campaign: Campaign, item_id: str) -> None:
-    from optrack.core.documents import item_document, judgement_document, run_document
+    from optrack.campaign.telling import registry_of_plan
+    from optrack.core.documents import item_document, judgement_document, registry_document, run_document
+    from optrack.core.report.calibrated import expectation_of
+    from optrack.court import primary_metric
 
-    state = campaign.state(item_id)
+    state, reader = campaign.state(item_id), campaign.reader
     runs: tuple[Run, ...] = tuple(
-        campaign.reader.run(run.id) for run in reversed(campaign.reader.runs(campaign.plan.name, item_id))
+        reader.run(run.id) for run in reversed(reader.runs(campaign.plan.name, item_id))
     )
     resolved = campaign.resolved_or_none(state.item)
+    judgement = state.judgement
+    original = campaign.against_original(judgement, item_id)
+    baseline = reader.run(judgement.baseline) if judgement and judgement.baseline else None
+    metric = primary_metric(campaign.plan, runs)
+    expected = expectation_of(state, baseline, metric.better)
+    registry = registry_of_plan(campaign) if item_id == campaign.plan.baseline else None
     if call.as_json:
-        output.data(
-            {
-                "item": item_document(state, resolved.data if resolved else None),
-                "runs": [run_document(run) for run in runs],
-                "judgement": judgement_document(state.judgement),
-            }
-        )
+        answer = {
+            "item": item_document(state, resolved.data if resolved else None),
+            "runs": [run_document(run) for run in runs],
+            "judgement": judgement_document(judgement),
+            "against_original": judgement_document(original),
+            "expected": expected.model_dump() | {"standing": expected.standing} if expected else None,
+        }
+        output.data(answer | ({"registry": registry_document(registry)} if registry else {}))
         return
+    from optrack.cli.found_views import found_lines, registry_lines
     from optrack.cli.views import item_lines
 
-    output.text(item_lines(state, resolved, runs, campaign.plan.metric.name))
+    ran = next((run for run in runs if judgement and run.id == judgement.candidate), None)
+    found = found_lines(judgement, original, expected, ran)
+    told = registry_lines(registry, metric.unit) if registry else []
+    output.text([*item_lines(state, resolved, runs, campaign.plan.metric.name, found), *told])

@@ -20,8 +20,15 @@ from optrack.core.summary import effect_text, measured_text, quantity_text, stat
 _SHARED_CHARS = 100
 
 
-def item_lines(state: ItemState, resolved: Resolved | None, runs: Sequence[Run], metric: str) -> list[str]:
-    """Return an item: what it is, its recipe with the treatment marked, its runs, its judgement."""
+def item_lines(
+    state: ItemState,
+    resolved: Resolved | None,
+    runs: Sequence[Run],
+    metric: str,
+    found: Sequence[str] = (),
+) -> list[str]:
+    """Return an item: what it is, its recipe with the treatment marked, its judgement with what else was
+    `found`, its runs."""
     item = state.item
     lines = [f"{item.id}  {item.title}", ""]
     facts = {
@@ -38,7 +45,7 @@ def item_lines(state: ItemState, resolved: Resolved | None, runs: Sequence[Run],
         edited = "; edited since it was judged" if state.stale else ""
         lines += ["", f"recipe (* differs from the baseline's{edited})", *recipe_lines(resolved)]
     if state.judgement is not None:
-        lines += ["", *judgement_lines(state.judgement)]
+        lines += ["", *judgement_lines(state.judgement), *found]
         if state.stale:
             lines.append("  ! stale: this was found with a recipe that was edited since; run it again")
     if runs:

@@ -69,6 +69,14 @@ class StopRequested(Frozen):
     force: bool = False
 
 
+class RunRejected(Frozen):
+    """Somebody found that the run can't be compared with, after it had ended."""
+
+    kind: Literal["run_rejected"] = "run_rejected"
+    who: str
+    why: str
+
+
 class RunEnded(Frozen):
     """The run is over and recorded."""
 
@@ -80,7 +88,14 @@ class RunEnded(Frozen):
 
 
 Event = Annotated[
-    RunStarted | StageStarted | StageEnded | RepetitionMeasured | Noted | StopRequested | RunEnded,
+    RunStarted
+    | StageStarted
+    | StageEnded
+    | RepetitionMeasured
+    | Noted
+    | StopRequested
+    | RunRejected
+    | RunEnded,
     Field(discriminator="kind"),
 ]
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)

@@ -12,7 +12,7 @@ from optrack.errors import OptrackError
 from optrack.tui.board import Board
 from optrack.tui.messages import BoardChanged, BoardFailed, Picture
 
-EVERY_S = 0.3
+EVERY_S = 0.25
 """How often the board's version is asked for, in seconds."""
 
 

@@ -53,14 +53,15 @@ def expected_gain(
     `15%` and `1.2x` speak of the metric itself. A time (`5-10 ms`) is a saving: it is related to the time
     metric in `baseline` (name -> mean, milliseconds by their suffix `_ms`) when there is exactly one, and a
     saving s of a time t makes a rate better by s / (t - s). A rate (`20 tok/s`) is related to the one metric
-    that is given in it, `output_throughput`.
+    that is given in it, `output_throughput`. `-15%` is a gain of what should be low, and a loss otherwise.
     """
     if gain.low is None or gain.high is None:
         return None
     unit = gain.unit.strip().lower()
     bounds = (gain.low, gain.high)
     if unit == "%":
-        return bounds[0] / 100, bounds[1] / 100
+        sign = -1 if better == "higher" and gain.text.lstrip().startswith(("-", "−")) else 1
+        return sign * bounds[0] / 100, sign * bounds[1] / 100
     if unit in ("x", "×"):
         if better == "lower":
             return (1 - 1 / bounds[0], 1 - 1 / bounds[1]) if min(bounds) > 0 else None

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from optrack.core.events import Entry
+from optrack.core.events import Entry, RunRejected
 from optrack.core.plan import Plan
 from optrack.core.run import ProcessId, Run
 from optrack.core.state import (
@@ -49,6 +49,7 @@ class Reader:
         self._connection = connection
         self._lock = threading.Lock()
         self._recipes: dict[str, Mapping[str, Any]] = {}
+        self._states: rows.KnownStates = {}
         connection.row_factory = sqlite3.Row
 
     @classmethod
@@ -104,7 +105,7 @@ class Reader:
             for row in connection.execute("SELECT * FROM note_record WHERE plan = ? ORDER BY seq", (plan,)):
                 notes[row["item_key"]] = (*notes.get(row["item_key"], ()), rows.note(row))
             query = "SELECT * FROM item_state WHERE plan = ? ORDER BY archived, added, rank, key"
-            return rows.item_states(connection.execute(query, (plan,)).fetchall(), notes)
+            return rows.item_states(connection.execute(query, (plan,)).fetchall(), notes, self._states)
 
     def stale(self, plan: str) -> tuple[str, ...]:
         """Return the ids of the items whose judgement rests on a recipe edited since, in plan order."""
@@ -192,6 +193,23 @@ class Reader:
         """Return the plan's lineage of bases: the adoptions in force, the latest last."""
         query = "SELECT * FROM adoption_record WHERE plan = ? ORDER BY seq"
         return tuple(map(rows.adoption, self._all(query, plan)))
+
+    def adoption_history(self, plan: str) -> tuple[Adoption, ...]:
+        """Return every adoption that was ever made in the plan, undone ones too, in their order."""
+        query = (
+            "SELECT a.seq, i.plan, i.id AS item, a.run, a.at, a.who, a.why, a.undone_at, a.undone_by "
+            "FROM adoption a JOIN item i ON i.key = a.item_key WHERE i.plan = ? ORDER BY a.seq"
+        )
+        return tuple(map(rows.adoption, self._all(query, plan)))
+
+    def rejections(self, plan: str) -> Mapping[str, str]:
+        """Return the runs that somebody found can't be compared with, each with the latest reason given."""
+        query = (
+            "SELECT e.* FROM event e JOIN run r ON r.id = e.run "
+            "WHERE r.plan = ? AND e.kind = 'run_rejected' ORDER BY e.seq"
+        )
+        events = ((row["run"], rows.entry(row).event) for row in self._all(query, plan))
+        return {run: event.why for run, event in events if isinstance(event, RunRejected)}
 
     def failures(self, plan: str | None = None) -> tuple[KnownFailure, ...]:
         """Return the failures that runs met, by fingerprint, the latest first."""

@@ -27,13 +27,25 @@ def plan_state(row: sqlite3.Row) -> PlanState:
     return PlanState(**{**dict(row), "synced_at": from_text(row["synced_at"])})
 
 
-def item_states(found: Sequence[sqlite3.Row], notes: Mapping[int, tuple[Note, ...]]) -> tuple[ItemState, ...]:
-    """Return rows of `item_state` as values; `notes` are those of each item by its key."""
-    items = _ITEMS.validate_python(json.loads("[" + ",".join(row["data"] for row in found) + "]"))
-    return tuple(
-        _item_state(row, _as_it_stands(row, item, position), notes)
-        for position, (row, item) in enumerate(zip(found, items, strict=True))
-    )
+KnownStates = dict[int, tuple[tuple[Any, ...], ItemState]]
+"""An item's key -> all that its state was made of, and that state."""
+
+
+def item_states(
+    found: Sequence[sqlite3.Row], notes: Mapping[int, tuple[Note, ...]], known: KnownStates
+) -> tuple[ItemState, ...]:
+    """Return rows of `item_state` as values; `notes` are those of each item by its key.
+
+    A state whose row is as it was is taken from `known`, which is brought up to date.
+    """
+    made_of = {row["key"]: (at, *row, notes.get(row["key"])) for at, row in enumerate(found)}
+    new = [row for row in found if row["key"] not in known or known[row["key"]][0] != made_of[row["key"]]]
+    items = _ITEMS.validate_python(json.loads("[" + ",".join(row["data"] for row in new) + "]"))
+    for row, item in zip(new, items, strict=True):
+        key = row["key"]
+        standing = _as_it_stands(row, item, made_of[key][0])
+        known[key] = (made_of[key], _item_state(row, standing, notes))
+    return tuple(known[row["key"]][1] for row in found)
 
 
 def _as_it_stands(row: sqlite3.Row, item: Item, position: int) -> Item:
@@ -148,4 +160,8 @@ def acceptance(row: sqlite3.Row) -> Acceptance:
 
 def adoption(row: sqlite3.Row) -> Adoption:
     """Return a row of `adoption_record` as a value."""
-    return Adoption(**{**dict(row), "at": from_text(row["at"])})
+    found = dict(row)
+    undone = found.get("undone_at")
+    return Adoption(
+        **{**found, "at": from_text(row["at"]), "undone_at": from_text(undone) if undone else None}
+    )

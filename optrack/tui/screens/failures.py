@@ -22,9 +22,9 @@ from optrack.tui.widgets.sheet import Sheet, field, heading, paragraph
 
 COLUMNS = (
     Column("Runs", 4, right=True),
-    Column("Kind", 14),
-    Column("Stage", 9, yields=2),
-    Column("Items", 10, yields=1),
+    Column("Kind", 20),
+    Column("Stage", 9, yields=3),
+    Column("Items", 8, yields=2),
     Column("Last", 12, yields=4),
     Column("Message", 20, elastic=True),
 )

@@ -11,10 +11,10 @@ from optrack.tui import figures, marks
 from optrack.tui.widgets.rows import Cell, Column, RowList
 
 COLUMNS: tuple[Column, ...] = (
-    Column("Run", 18),
-    Column("Started", 12, yields=3),
+    Column("Run", 24),
+    Column("Started", 12, yields=4),
     Column("Outcome", 13),
-    Column("Stage", 9, yields=4),
+    Column("Stage", 9, yields=3),
     Column("Took", 7, yields=5, right=True),
     Column("Median", 12, yields=1, right=True),
     Column("Passes", 6, yields=6, right=True),

@@ -1,0 +1,84 @@
+"""What the record of a campaign tells of its past: the course of the metric, failures, times of stages."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+
+from optrack.core.metrics import series_of
+from optrack.core.plan import Plan
+from optrack.core.run import Run, Stage
+from optrack.steps.record.reader import Reader
+from optrack.tui.board import FailureGroup, Step
+
+LATEST = 500
+"""A campaign's course is told of so many runs at most: more than a terminal has columns for."""
+
+_ALIKE = 20
+
+
+class Course:
+    """The runs that have ended, each read from the record once."""
+
+    def __init__(self) -> None:
+        self._steps: dict[tuple[str, str], Step] = {}
+
+    def steps(self, reader: Reader, plan: Plan) -> Sequence[Step]:
+        """Return the latest ended runs in the order of time."""
+        adopted = {adoption.item for adoption in reader.adoptions(plan.name)}
+        ended = [run for run in reversed(reader.runs(plan.name, limit=LATEST)) if run.outcome is not None]
+        found = []
+        for run in ended:
+            key = (run.id, plan.metric.name)
+            if key not in self._steps:
+                self._steps[key] = _step(reader.run(run.id), plan.metric.name)
+            here = run.item in adopted and run.beside is None
+            found.append(self._steps[key].model_copy(update={"adopted": here}))
+        return found
+
+
+def _step(run: Run, metric: str) -> Step:
+    series = series_of(run.samples, metric) if run.outcome == "succeeded" else None
+    values = series.values if series else ()
+    return Step(
+        run=run.id,
+        item=run.item,
+        at=run.ended_at or run.started_at,
+        outcome=run.outcome or "interrupted",
+        value=statistics.median(values) if values else None,
+        low=min(values, default=None),
+        high=max(values, default=None),
+        role="baseline" if run.beside else "candidate",
+    )
+
+
+def failure_groups(reader: Reader, plan: Plan) -> Sequence[FailureGroup]:
+    """Return the failures by fingerprint, latest first."""
+    found = []
+    for failure in reader.failures(plan.name):
+        run = reader.run(failure.runs[-1])
+        found.append(
+            FailureGroup(
+                fingerprint=failure.fingerprint,
+                kind=failure.kind,
+                message=failure.message,
+                stage=run.stage,
+                runs=failure.runs,
+                items=failure.items,
+                last_at=failure.last_at,
+                log_tail=run.failure.log_tail if run.failure else "",
+            )
+        )
+    return found
+
+
+def expected_stages(reader: Reader, run: Run) -> Mapping[Stage, float]:
+    """Return the mean seconds per launch of each stage in the plan's earlier runs, the item's own if any."""
+    alike = [r for r in reader.runs(run.plan, run.item, _ALIKE) if r.outcome == "succeeded"]
+    alike = alike or [r for r in reader.runs(run.plan, None, _ALIKE) if r.outcome == "succeeded"]
+    per_launch: dict[Stage, list[float]] = {}
+    for one in (reader.run(r.id) for r in alike[:3] if r.id != run.id):
+        launches = 1 + max((sample.launch for sample in one.samples), default=0)
+        for stage, seconds in one.stages.items():
+            per_launch.setdefault(stage, []).append(seconds / launches)  # type: ignore[arg-type]
+    return {stage: statistics.fmean(values) for stage, values in per_launch.items()}
