@@ -8,6 +8,9 @@ from datetime import datetime
 from optrack.core.judgement import Effect
 from optrack.core.plan import Quantity
 
+_BOUNDLESS = 10.0
+"""An upper end of an interval above this share says that nothing is known yet."""
+
 
 def number(value: float | None, unit: str = "") -> str:
     """Return a value with three or four significant digits and its unit; `nan` and a missing one as such."""
@@ -44,7 +47,8 @@ def interval(value: Effect | None) -> str:
     """Return an effect's interval, `[+39.8, +42.5]` in percent; nothing if there is none."""
     if value is None:
         return ""
-    return f"[{value.low * 100:+.1f}, {value.high * 100:+.1f}]"
+    high = f"{value.high * 100:+.1f}" if value.high < _BOUNDLESS else f">{_BOUNDLESS * 100:+.0f}"
+    return f"[{value.low * 100:+.1f}, {high}]"
 
 
 def quantity(value: Quantity | None) -> str:

@@ -15,7 +15,7 @@ PORT = 8765
 
 def command_line(arguments: Sequence[str] = (), *, writable: bool = False) -> str:
     """Return the command that each visitor's session runs: this interpreter's `optrack` with `arguments`."""
-    words = [sys.executable, "-m", "optrack", "tui", *arguments]
+    words = [sys.executable, "-P", "-m", "optrack", "tui", *arguments]
     return shlex.join(words if writable else [*words, "--read-only"])
 
 

@@ -34,7 +34,7 @@ CALIBRATION = (
     Column("Title", 14, yields=3, elastic=True),
     Column("Expected gain", 17),
     Column("Measured", 9, right=True),
-    Column("Effect", 7, yields=2, right=True),
+    Column("95% interval", 14, yields=2),
     Column("", 10, yields=1),
 )
 
@@ -86,7 +86,7 @@ def calibration_cells(one: Calibration) -> Sequence[Cell]:
         Cell(one.title),
         Cell(figures.quantity(one.expected)),
         Cell(figures.quantity(one.measured)),
-        Cell(figures.effect(one.effect)),
+        Cell(figures.interval(one.effect), "quiet"),
         against(one.expected, one.measured),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import ClassVar
 
 from textual import on
@@ -110,10 +111,7 @@ class PlanScreen(ItemScreen):
             (plain(plan.title or plan.name), "bold $strong"),
             (f"   {done} of {len(picture.items)} done", "$quiet"),
         ]
-        if plan.problems:
-            errors = [p for p in plan.problems if p.severity == "error"] or list(plan.problems)
-            parts.append((f"   ! {plain(errors[0].located(plan.path))}", "$bad"))
-        elif plan.target:
+        if plan.target:
             parts.append((f"   target {plain(plan.target.text)}", "$quiet"))
         return Content.assemble(*parts)
 
@@ -184,8 +182,11 @@ class PlanScreen(ItemScreen):
 
 
 def next_line(picture: Picture) -> Content:
-    """Return what would run next and why, or why nothing would."""
-    choice = picture.choice
+    """Return what is wrong with the plan's text, or what would run next and why, or why nothing would."""
+    plan, choice = picture.plan, picture.choice
+    if plan.problems:
+        errors = [p for p in plan.problems if p.severity == "error"] or list(plan.problems)
+        return content(f"! {errors[0].located(Path(plan.path).name)}", "$bad")
     if choice.item is None:
         return content(choice.why, "$quiet")
     state = picture.state(choice.item)

@@ -60,7 +60,7 @@ class MetricPlot(PlotextPlot):
             at = [i + 1 for i, step in enumerate(self._steps) if fits(step)]
             if at:
                 plt.scatter(
-                    at, [values[i - 1] for i in at], marker=marker, color=self._tone(tone), label=name
+                    at, [values[i - 1] for i in at], marker=marker, color=self._tone(tone), label=f" {name}"
                 )
         adopted = [i + 1 for i, step in enumerate(self._steps) if step.adopted]
         if adopted:
