@@ -17,7 +17,8 @@ _DECIDED = ("improvement", "regression", "no_change")
 def calibrated(plan: Plan, states: Sequence[ItemState], run: Callable[[str], Run]) -> tuple[Calibration, ...]:
     """Return what was expected and what was gained of each item with a verdict; `run` reads a run by its id.
 
-    A gain is positive where the metric got better, whichever its direction.
+    A gain is positive where the metric got better, whichever its direction; what was measured has the bounds of
+    its interval, so that only what is shown to be less or more than expected is called so.
     """
     better = plan.metric.better or "higher"
     found = []
@@ -28,13 +29,15 @@ def calibrated(plan: Plan, states: Sequence[ItemState], run: Callable[[str], Run
         if judgement.effect is None or judgement.baseline is None:
             continue
         bounds = expected_gain(gain, means_of(run(judgement.baseline)), better)
-        gained = 100 * (judgement.effect.relative if better == "higher" else -judgement.effect.relative)
+        effect = judgement.effect
+        sign = 100 if better == "higher" else -100
+        gained, low, high = sign * effect.relative, *sorted((sign * effect.low, sign * effect.high))
         found.append(
             Calibration(
                 item=state.item.id,
                 title=state.item.title,
                 expected=_percent(bounds) if bounds else gain,
-                measured=Quantity(text=f"{gained:+.1f}%", low=gained, high=gained, unit="%"),
+                measured=Quantity(text=f"{gained:+.1f}%", low=low, high=high, unit="%"),
                 effect=judgement.effect,
             )
         )
