@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from optrack.campaign.finding import require_reason, taken
+from optrack.campaign.finding import require_no_secrets, require_reason, taken
 from optrack.campaign.spawn import await_runner, is_running, request_stop, spawn_runner
 from optrack.campaign.standing import Standing, now
 from optrack.core.choose import Reason
@@ -19,6 +19,7 @@ from optrack.core.standing import rollup
 from optrack.core.state import Note, Transition, judgement_of
 from optrack.core.status import Status
 from optrack.errors import NothingToRunError, UsageError
+from optrack.settings import project_salt
 
 if TYPE_CHECKING:
     from optrack.core.export import Log
@@ -171,7 +172,8 @@ class Campaign(Standing):
         return item, self.store.note(self.plan.name, item, text.strip(), who=self.settings.actor, at=now())
 
     def add(self, items: Sequence[Item]) -> None:
-        """Add items beside the plan's text, to the database alone."""
+        """Add items beside the plan's text, to the database alone; raises UsageError for one with a secret."""
+        require_no_secrets(items, project_salt(self.settings.state))
         for item in items:
             self.store.add_item(self.written.name, item, who=self.settings.actor, at=now())
         self.__dict__.pop("plan", None)

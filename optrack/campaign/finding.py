@@ -6,7 +6,10 @@ import difflib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from optrack.core.plan import Item
+from optrack.core.recipe import leaves
 from optrack.core.run import Run
+from optrack.core.secrets import mask_data
 from optrack.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,6 +20,22 @@ def require_reason(why: str) -> None:
     """Raise UsageError for a reason that says nothing."""
     if not why.strip():
         raise UsageError("the reason is empty", hint="say why with --why: every log states it")
+
+
+def require_no_secrets(items: Sequence[Item], salt: bytes) -> None:
+    """Raise UsageError for items whose recipe holds a secret: kept beside the plan's text, they would have to
+    stand in the database as they are."""
+    for item in items:
+        data = leaves(item.recipe.data) if item.recipe is not None else {}
+        plain = {key: list(value) if isinstance(value, tuple) else value for key, value in data.items()}
+        secret = [
+            key for key, value in plain.items() if mask_data(value, salt, key.rpartition(".")[2]) != value
+        ]
+        if secret:
+            raise UsageError(
+                f"the recipe of {item.id} holds a secret ({', '.join(secret)}), which the database never keeps",
+                hint="set it in the environment that optrack is called from, or write the item into the plan",
+            )
 
 
 def taken(item: str, open_runs: Sequence[Run]) -> UsageError:

@@ -109,3 +109,13 @@ def test_what_was_run_before_a_command_broke_off_is_told_with_the_reason(make: M
     assert called.code == 4
     assert [result["run"]["item"] for result in called.json["results"]] == ["1"]
     assert called.json["error"]["code"] == "host_unfit"
+
+
+def test_an_item_with_a_secret_is_never_kept_beside_the_plans_text(make: Make) -> None:
+    secret = "hf_abcdefghijklmnopqrstuvwxyz0123456789"
+    project = make(item("1", "Both", f'env: {{HF_TOKEN: {secret}, A: "1"}}'), base=ONCE)
+    for arguments in (["ablate", "1"], ["add", "Another", "--recipe", f"env: {{HF_TOKEN: {secret}}}"]):
+        called = project.call(*arguments)
+        assert (called.code, "env.HF_TOKEN" in called.err, secret in called.err) == (2, True, False)
+    kept = [path for path in (project.folder / ".optrack").rglob("*") if path.is_file()]
+    assert not [path for path in kept if secret.encode() in path.read_bytes()]
