@@ -91,7 +91,10 @@ class FailureGroup(Frozen):
 
 
 class Calibration(Frozen):
-    """What the plan expected of an item and what was measured, in the plan's unit where that can be had."""
+    """What the plan expected of an item and what was measured, in percent where that can be had.
+
+    All are gains: positive where the metric gets better, be that higher or lower.
+    """
 
     item: str
     title: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from optrack.core.judge.calibration import expected_gain
+from optrack.core.judgement import Effect
 from optrack.core.plan import Plan, Quantity
 from optrack.core.run import Run
 from optrack.core.state import ItemState
@@ -29,19 +30,23 @@ def calibrated(plan: Plan, states: Sequence[ItemState], run: Callable[[str], Run
         if judgement.effect is None or judgement.baseline is None:
             continue
         bounds = expected_gain(gain, means_of(run(judgement.baseline)), better)
-        effect = judgement.effect
-        sign = 100 if better == "higher" else -100
-        gained, low, high = sign * effect.relative, *sorted((sign * effect.low, sign * effect.high))
+        gain_shown = judgement.effect if better == "higher" else _turned(judgement.effect)
+        gained, low, high = (100 * x for x in (gain_shown.relative, gain_shown.low, gain_shown.high))
         found.append(
             Calibration(
                 item=state.item.id,
                 title=state.item.title,
                 expected=_percent(bounds) if bounds else gain,
                 measured=Quantity(text=f"{gained:+.1f}%", low=low, high=high, unit="%"),
-                effect=judgement.effect,
+                effect=gain_shown,
             )
         )
     return tuple(found)
+
+
+def _turned(effect: Effect) -> Effect:
+    """Return the effect on what should be low as a gain."""
+    return effect.model_copy(update={"relative": -effect.relative, "low": -effect.high, "high": -effect.low})
 
 
 def _percent(bounds: tuple[float, float]) -> Quantity:

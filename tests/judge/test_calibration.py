@@ -53,3 +53,9 @@ def test_a_plan_may_be_right_or_too_modest() -> None:
     assert "about right" in calibrate([Expectation(item="1", low=0.1, high=0.1, measured=0.1)]).text
     assert "2.0 times too low" in calibrate([Expectation(item="1", low=0.1, high=0.1, measured=0.2)]).text
     assert "No item" in calibrate([]).text
+
+
+def test_a_minus_is_a_loss_of_what_should_be_high_and_a_gain_of_what_should_be_low() -> None:
+    ninety = Quantity(text="-90%", low=90, high=90, unit="%")
+    assert expected_gain(ninety, {}, "higher") == (-0.9, -0.9)
+    assert expected_gain(ninety, {}, "lower") == (0.9, 0.9)
