@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
 from statistics import fmean
 from typing import Any
 
 from optrack.core.applied import not_applied, unseen_treatment
-from optrack.core.difference import comparison, differences
+from optrack.core.difference import comparison, differences, settled
 from optrack.core.judge import Rules, judge, launch_order, next_step, side_of
-from optrack.core.judge.audit import Case
-from optrack.core.judge.baselines import Measurement, ageing, ageing_differences, history_of
+from optrack.core.judge.audit import Case, lost_since, rejected_baseline
+from optrack.core.judge.baselines import (
+    Measurement,
+    ageing,
+    ageing_differences,
+    history_of,
+    unseen_code,
+    with_load_counted,
+)
 from optrack.core.judge.derived import derive
 from optrack.core.judge.evidence import Evidence, History, Side, evidence_of, rules_of
-from optrack.core.judgement import Judgement
-from optrack.core.metrics import Metric, metric_named, series_of
+from optrack.core.judge.lineage import Link, against_original, in_force_at
+from optrack.core.judgement import Difference, Judgement
+from optrack.core.metrics import CHECK, Metric, metric_named, series_of
 from optrack.core.plan import Plan
 from optrack.core.recipe import treatment
 from optrack.core.recipe_build import recipe_from
 from optrack.core.run import Run
 from optrack.core.snapshot import Snapshot
-from optrack.core.standing import is_runnable
+from optrack.core.standing import comparisons
+from optrack.core.state import Adoption, judgement_of
 from optrack.steps.record.reader import Reader
-
-CHECK = "check."
-"""Before the name of a guard, the metric name under which the numbers of its command are kept."""
 
 _HISTORY_RUNS = 20
 
@@ -66,12 +74,13 @@ class Court:
         """Return everything that the judgement of a run rests on."""
         baseline = baseline or self.baseline_for(candidate)
         factors = treatment(candidate.recipe, baseline.recipe) if baseline else {}
+        accepted = [a.field for a in self._reader.acceptances(self._plan.name, candidate.item)]
         found = (
             differences(
                 candidate.snapshot or Snapshot(),
                 baseline.snapshot or Snapshot(),
                 declared=factors,
-                accepted=[a.field for a in self._reader.acceptances(self._plan.name, candidate.item)],
+                accepted=accepted,
             )
             if baseline
             else ()
@@ -80,7 +89,12 @@ class Court:
         if baseline is not None and not interleaved:
             measured = measurement(baseline, self._plan.metric.name)
             aged = ageing(measured, candidate.started_at, facts_of(candidate))
-            found = (*found, *ageing_differences(measured, aged))
+            unseen = unseen_code([candidate.snapshot, baseline.snapshot])
+            found = (*with_load_counted(found), *ageing_differences(measured, aged), *unseen)
+            found = settled((*found, *self._unlike_later(candidate, baseline, found)), accepted)
+        if baseline is not None:
+            why = self._rejected.get(baseline.id)
+            found = (*found, *([rejected_baseline(baseline.id, why)] if why else []))
         turns = launch_order(_launches(candidate, baseline)) if interleaved else ()
         return Case(
             item=candidate.item,
@@ -91,11 +105,38 @@ class Court:
             baseline=_side(baseline, _positions(turns, "baseline")) if baseline else None,
             rules=self.rules(candidate, baseline, interleaved=interleaved),
             differences=found,
-            comparison=comparison(found),
+            comparison=comparison(found) if baseline else "unknown",
             factors=factors,
             not_applied=(*_not_applied(candidate), *_unseen(candidate, baseline, factors)),
             seen_alone=self._seen_alone(candidate.item),
         )
+
+    def against_original(self, judgement: Judgement, candidate: Run) -> Judgement | None:
+        """Return what a judgement means against the original configuration; None where that was its baseline.
+
+        What was adopted when the baseline's run was made is the chain that leads back.
+        """
+        history = self._reader.adoption_history(self._plan.name)
+        if not history:
+            return None
+        judgements = self._reader.judgements(self._plan.name)
+        chain = [
+            self._link(adoption, judgement_of(judgements, adoption.run), history)
+            for adoption in in_force_at(history, self._begun(judgement, candidate))
+        ]
+        if not chain:
+            return None
+        baseline = self._reader.run(judgement.baseline) if judgement.baseline else None
+        return against_original(judgement, chain, self.rules(candidate, baseline, interleaved=True))
+
+    def _begun(self, judgement: Judgement, candidate: Run) -> datetime:
+        return self._reader.run(judgement.baseline).started_at if judgement.baseline else candidate.started_at
+
+    def _link(self, adoption: Adoption, judgement: Judgement | None, history: Sequence[Adoption]) -> Link:
+        on: tuple[Adoption, ...] = ()
+        if judgement is not None and adoption.run is not None:
+            on = in_force_at(history, self._begun(judgement, self._reader.run(adoption.run)))
+        return Link(item=adoption.item, judgement=judgement, on=tuple(other.item for other in on))
 
     def rules(self, candidate: Run, baseline: Run | None, *, interleaved: bool) -> Rules:
         """Return the rules that a run is judged by: the plan's, and how the run's recipe measures."""
@@ -110,13 +151,41 @@ class Court:
 
     def baseline_for(self, candidate: Run) -> Run | None:
         """Return the whole run to judge against: the one measured beside the candidate, else the latest
-        earlier one of the baseline that succeeded, else None."""
+        earlier one of the baseline that succeeded and that nobody rejected, else None."""
         beside = self._reader.beside(candidate.id)
         if beside is not None:
             return self._reader.run(beside)
-        runs = self._reader.runs(self._plan.name, self._plan.baseline)
-        earlier = [run.id for run in runs if run.outcome == "succeeded" and run.id < candidate.id]
+        earlier = [
+            run.id
+            for run in self._reader.runs(self._plan.name, self._plan.baseline)
+            if run.outcome == "succeeded" and run.id < candidate.id and run.id not in self._rejected
+        ]
         return self._reader.run(max(earlier)) if earlier else None
+
+    def _unlike_later(
+        self, candidate: Run, baseline: Run, found: Sequence[Difference]
+    ) -> tuple[Difference, ...]:
+        """What the next run of the same baseline shows: that something was lost while it wasn't looked at."""
+        if all(difference.cls != "unknown" for difference in found):
+            return ()
+        later = [
+            run
+            for run in self._reader.runs(self._plan.name, self._plan.baseline)
+            if run.id > candidate.id
+            and run.outcome == "succeeded"
+            and run.id not in self._rejected
+            and not treatment(run.recipe, baseline.recipe)
+        ]
+        if not later:
+            return ()
+        following = self._reader.run(min(run.id for run in later))
+        between = differences(following.snapshot or Snapshot(), baseline.snapshot or Snapshot(), declared={})
+        return lost_since(found, between, following.id)
+
+    @cached_property
+    def _rejected(self) -> Mapping[str, str]:
+        """The runs that can't be compared with, and why."""
+        return self._reader.rejections(self._plan.name)
 
     def _history(self, candidate: Run) -> History | None:
         """The spread between launches, from the baseline's latest runs apart from this session."""
@@ -180,11 +249,6 @@ def primary_metric(plan: Plan, runs: Iterable[Run]) -> Metric:
     seen = next((s.metric for run in runs for s in run.samples if s.metric.name == wanted.name), None)
     implied = seen or metric_named(wanted.name)
     return Metric(name=wanted.name, unit=wanted.unit or implied.unit, better=wanted.better or implied.better)
-
-
-def comparisons(plan: Plan) -> int:
-    """Return how many comparisons with the baseline the plan holds: the family of its verdicts."""
-    return sum(is_runnable(plan, item) and item.id != plan.baseline for item in plan.items)
 
 
 def _side(run: Run, order: tuple[int, ...]) -> Side:

@@ -73,10 +73,19 @@ class NothingToRunError(OptrackError):
 
 
 class HostUnfitError(OptrackError):
-    """A measurement on this host would be wrong or impossible now; nothing ran."""
+    """A measurement on this host would be wrong or impossible now; nothing ran.
+
+    `cause` stays the same as long as the same stands in the way, however the figures in the message move.
+    """
 
     exit_code = 4
     code = "host_unfit"
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, where: str | None = None, cause: str | None = None
+    ) -> None:
+        super().__init__(message, hint=hint, where=where)
+        self.cause = cause or message
 
 
 class InterruptedRunError(OptrackError):

@@ -16,6 +16,7 @@ from optrack.court import Court
 from optrack.running.journal import Journal
 from optrack.running.launching import Launching
 from optrack.running.session import Ending, Session, Side
+from optrack.running.verdicts import keep_verdict
 from optrack.running.will import Will
 from optrack.steps.capture import capture_after
 from optrack.steps.stage import StageFailed
@@ -42,10 +43,13 @@ def measure(session: Session, store: Store, journal: Journal, will: Will) -> Non
             log_dir=str(candidate.folder),
             launches=session.most_launches,
             repetitions=candidate.recipe.repetitions,
+            at_most=session.sequential and session.baseline is not None,
         )
     )
+    if session.why_anew is not None:
+        journal.note(session.why_anew)
     for side, number in session.schedule():
-        if side is not candidate and number == 0:
+        if side is not candidate and number == session.first:
             store.claim(side.run)
         side.launches += 1
         try:
@@ -54,7 +58,7 @@ def measure(session: Session, store: Store, journal: Journal, will: Will) -> Non
             side.ending = Ending(failed.outcome, failed.stage, masked(failed.failure, session.salt))
             return
         if is_settled(session, store):
-            journal.note(f"settled after {number + 1} pairs of launches")
+            journal.note(f"settled after {session.kept + candidate.launches} pairs of launches")
             return
 
 
@@ -89,23 +93,30 @@ def conclude(session: Session, store: Store) -> Outcome:
 
 
 def judge(session: Session, store: Store, ending: Ending) -> Judgement | None:
-    """Return and record the judgement of the candidate; None for the baseline itself."""
+    """Return and record the judgement of the candidate; None for the baseline itself, and for a run that was
+    interrupted or that the host made fail: it shows nothing, so what was found before stays in force."""
     plan, run = session.plan, store.reader.run(session.candidate.run.id)
-    if run.item == plan.baseline:
+    if run.item == plan.baseline or ending.outcome == "interrupted" or is_hosts_fault(ending):
         return None
     ended = run.model_copy(
         update={"outcome": ending.outcome, "stage": ending.stage, "failure": ending.failure}
     )
-    judgement = Court(store.reader, plan).judge(ended)
-    store.put_judgement(judgement, plan.name, run.item, datetime.now(UTC))
+    court = Court(store.reader, plan)
+    judgement = court.judge(ended)
+    keep_verdict(store, court, judgement, run, datetime.now(UTC))
     return judgement
+
+
+def is_hosts_fault(ending: Ending) -> bool:
+    """Whether a run ended for a cause that says nothing of its item."""
+    return ending.failure is not None and ending.failure.kind in HOST_CAUSES
 
 
 def standing(session: Session, ending: Ending, judgement: Judgement | None) -> tuple[Status, str]:
     """Return where the run leaves its item, and why: a result completes it, a failed experiment included."""
     if ending.outcome == "interrupted":
         return "pending", ending.failure.message if ending.failure else "the run was interrupted"
-    if ending.failure is not None and ending.failure.kind in HOST_CAUSES:
+    if ending.failure is not None and is_hosts_fault(ending):
         return "pending", f"the host, not the item, is at fault: {ending.failure.message}"
     if judgement is None:
         if ending.outcome == "succeeded":

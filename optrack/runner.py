@@ -1,7 +1,7 @@
 """The runner process: claims one item, runs its session and records how that ended, whoever is watching.
 
 It lives in a session of its own, so that neither a closed terminal nor a dropped connection reaches it.
-Until it has claimed the item it answers through a pipe; afterwards through the journal alone.
+Until it has claimed the item it speaks through a pipe, a JSON object a line; afterwards through the journal alone.
 """
 
 from __future__ import annotations
@@ -11,9 +11,14 @@ import json
 import os
 import sys
 import traceback
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 
 from optrack.campaign import Campaign
+from optrack.campaign.decisions import adopt_by_itself, credit_again
+from optrack.campaign.sessions import session_of
 from optrack.core.failure import plain_failure
 from optrack.core.status import Status
 from optrack.errors import OptrackError
@@ -29,14 +34,23 @@ _FROM_RUN: tuple[Status, ...] = ("pending", "completed", "cancelled")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one item; return 0 if a run was recorded. What prevents that is told through the pipe."""
+    """Run one item; return 0 if a run was recorded. What prevents that is told through the pipe.
+
+    The record's write side, slow to import, is imported while the host is looked at, which mostly waits.
+    """
     options = _parse(arguments)
     will = SignalledWill()
     become_subreaper()
     try:
         campaign = Campaign(load_settings(options.project), options.plan)
-        session = campaign.session(options.item, sequential=options.sequential)
-        lock = take_host(session, wait=options.wait, should_stop=will.stop)
+        session = session_of(campaign, options.item, sequential=options.sequential, resume=options.resume)
+        Thread(target=import_module, args=("optrack.steps.record.store",)).start()
+        lock = take_host(
+            session,
+            wait=options.wait,
+            should_stop=will.stop,
+            say=lambda text: _tell(options.tell, {"waiting": text}),
+        )
         claimed = campaign.store.claim(
             session.candidate.run, from_statuses=_FROM_RUN if options.again else _FROM_NEXT
         )
@@ -46,11 +60,11 @@ def main(arguments: list[str] | None = None) -> int:
         return _refuse(options.tell, OptrackError(f"the runner failed\n{traceback.format_exc()}"))
     run = session.candidate.run.id
     if not claimed:
-        _tell(options.tell, {"run": None})
+        _answer(options.tell, {"run": None})
         return 3
     session.candidate.folder.mkdir(parents=True, exist_ok=True)
     _speak_into(session.candidate.folder / "runner.log")
-    _tell(options.tell, {"run": run})
+    _answer(options.tell, {"run": run})
     with lock:
         code = _run(campaign, session, will)
     _announce(campaign, run)
@@ -61,6 +75,8 @@ def _run(campaign: Campaign, session: Session, will: SignalledWill) -> int:
     try:
         run_session(session, campaign.store, will)
         campaign.roll_up()
+        credit_again(campaign)
+        adopt_by_itself(campaign, session.candidate.run.id)
     except Exception as error:  # noqa: BLE001 (whatever happens, the run must be closed)
         traceback.print_exc()
         message = f"optrack itself failed: {error!r}; see runner.log in the run's folder"
@@ -98,17 +114,25 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--wait", action="store_true", help="wait until the host is fit")
     parser.add_argument("--again", action="store_true", help="run the item whatever its status")
     parser.add_argument("--sequential", action="store_true", help="stop when the verdict is settled")
+    parser.add_argument("--resume", action="store_true", help="keep what an interrupted run measured")
     return parser.parse_args(arguments)
 
 
-def _tell(descriptor: int, answer: object) -> None:
-    os.write(descriptor, json.dumps(answer).encode())
+def _tell(descriptor: int, line: object) -> None:
+    """Write a line to whoever started this; one who has gone misses it, and the run goes on."""
+    with suppress(BrokenPipeError):
+        os.write(descriptor, json.dumps(line).encode() + b"\n")
+
+
+def _answer(descriptor: int, answer: object) -> None:
+    """Write the last line."""
+    _tell(descriptor, answer)
     os.close(descriptor)
 
 
 def _refuse(descriptor: int, error: OptrackError) -> int:
     told = {"type": type(error).__name__, "message": error.message, "hint": error.hint, "where": error.where}
-    _tell(descriptor, {"error": told})
+    _answer(descriptor, {"error": told})
     return error.exit_code
 
 

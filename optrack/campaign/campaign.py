@@ -1,185 +1,37 @@
-"""The campaign of a project for whoever asks (command line, screens, agents): choose, start, follow, stop, mark.
-
-Reading goes through the thin `Reader`; the `Store`, which takes most of a second to import, is opened by
-the first thing that writes.
-"""
+"""The campaign of a project for whoever asks (command line, screens, agents): choose, start, follow, stop, mark."""
 
 from __future__ import annotations
 
-import contextlib
-import difflib
 import time
-from collections.abc import Collection, Iterator, Sequence
-from datetime import UTC, datetime
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from optrack.campaign.plan_files import find_plan, read_plan
-from optrack.campaign.spawn import is_running, request_stop, spawn_runner
-from optrack.core.choose import Choice, Reason, choose, improved_ids
+from optrack.campaign.finding import require_no_secrets, require_reason, taken
+from optrack.campaign.spawn import await_runner, is_running, request_stop, spawn_runner
+from optrack.campaign.standing import Standing, now
+from optrack.core.choose import Reason
 from optrack.core.events import Entry, RunEnded
 from optrack.core.judgement import Judgement
-from optrack.core.plan import Item, Plan
-from optrack.core.plan_secrets import masked_plan
-from optrack.core.resolve import Resolved, resolve
+from optrack.core.plan import Item
 from optrack.core.run import Run
 from optrack.core.standing import rollup
-from optrack.core.state import ItemState, Note, Transition
+from optrack.core.state import Note, Transition, judgement_of
 from optrack.core.status import Status
-from optrack.core.sync import stamp_of
-from optrack.errors import NothingToRunError, PlanError, UsageError
-from optrack.settings import Settings, project_salt
-from optrack.steps.record.reader import Reader
-from optrack.steps.record.schema import database_path, standing
+from optrack.errors import NothingToRunError, UsageError
+from optrack.settings import project_salt
 
 if TYPE_CHECKING:
     from optrack.core.export import Log
-    from optrack.running.session import Session
-    from optrack.steps.record.store import Store
 
 _POLL_S = 0.1
 _SILENT_POLLS = 20
 
 
-class Campaign:
-    """One plan of a project, and what is recorded of it."""
-
-    def __init__(self, settings: Settings, plan_file: Path | None = None) -> None:
-        self.settings = settings
-        self._plan_file = plan_file
-
-    @cached_property
-    def plan(self) -> Plan:
-        """The plan of the file with the items that were added beside its text."""
-        self.sync()
-        written = {item.id for item in self.written.items}
-        states = self.reader.items(self.written.name)
-        added = [state.item for state in states if not state.archived and state.item.id not in written]
-        return (
-            self.written.model_copy(update={"items": (*self.written.items, *added)})
-            if added
-            else self.written
-        )
-
-    @cached_property
-    def written(self) -> Plan:
-        """The plan as it stands in its file; PlanError lists everything that is wrong with it."""
-        plan = read_plan(find_plan(self.settings, self._plan_file))
-        errors = tuple(p.located(plan.path) for p in plan.problems if p.severity == "error")
-        if errors:
-            count = "an error" if len(errors) == 1 else f"{len(errors)} errors"
-            raise PlanError(f"the plan has {count}", where=plan.path, problems=errors)
-        return plan
-
-    @cached_property
-    def store(self) -> Store:
-        """The write side of the database, which is created and migrated if need be."""
-        from optrack.steps.record.store import Store
-
-        return Store.open(self.settings.database, runs_dir=self.settings.runs)
-
-    @cached_property
-    def reader(self) -> Reader:
-        """The read side of the database."""
-        if standing(database_path(self.settings.database)) in ("missing", "empty", "older"):
-            return self.store.reader
-        return Reader.open(self.settings.database)
-
-    # -- what stands where -----------------------------------------------------------------------------
-
-    def sync(self) -> None:
-        """Take the plan's present text over into the database, unless it is there already."""
-        written, improved = self.written, self.improved()
-        digests: dict[str, str] = {}
-        for item in written.items:
-            with contextlib.suppress(PlanError):
-                digests[item.id] = resolve(written, item, improved).digest
-        if self.reader.stamp(written.name) != stamp_of(written, digests):
-            masked = masked_plan(written, project_salt(self.settings.state))
-            stamp = stamp_of(written, digests)
-            self.store.sync(masked, who=self.settings.actor, at=now(), digests=digests, stamp=stamp)
-
-    def states(self) -> tuple[ItemState, ...]:
-        """Return where every item stands, after the plan's edits were taken over."""
-        self.sync()
-        return self.reader.items(self.plan.name)
-
-    def state(self, item_id: str) -> ItemState:
-        """Return where one item stands, archived ones included; raises UsageError with the nearest id."""
-        states = self.states()
-        planned = self.plan.item(item_id)
-        wanted = planned.id if planned else item_id
-        found = next((state for state in states if state.item.id == wanted), None)
-        if found is None:
-            raise UsageError(
-                f"no item {item_id!r} in the plan {self.plan.name!r}",
-                hint=nearest(item_id, [state.item.id for state in states], "items"),
-            )
-        return found
-
-    def item(self, item_id: str) -> Item:
-        """Return the plan's item with this id; raises UsageError with the nearest id."""
-        found = self.plan.item(item_id)
-        if found is None:
-            raise UsageError(
-                f"no item {item_id!r} in the plan {self.plan.name!r}",
-                hint=nearest(item_id, [item.id for item in self.plan.items], "items"),
-            )
-        return found
-
-    def improved(self) -> frozenset[str]:
-        """Return the ids of the items whose verdict in force is an improvement."""
-        return frozenset(improved_ids(self.reader.items(self.written.name)))
-
-    def resolved(self, item: Item) -> Resolved:
-        """Return the item's resolved recipe; raises PlanError where it can't be resolved."""
-        return resolve(self.plan, item, self.improved(), adopted=self.adopted())
-
-    def adopted(self) -> tuple[Item, ...]:
-        """Return the items whose treatments were made part of the base, in the order of their adoption."""
-        found = (self.plan.item(adoption.item) for adoption in self.reader.adoptions(self.plan.name))
-        return tuple(item for item in found if item is not None)
-
-    def resolved_or_none(self, item: Item) -> Resolved | None:
-        """Return the item's resolved recipe, or None where it has none or it can't be resolved yet."""
-        try:
-            return self.resolved(item)
-        except PlanError:
-            return None
-
-    def resolutions(self, items: Sequence[Item]) -> dict[str, Resolved]:
-        """Return the resolved recipes of items by id, without those that have none or can't be resolved yet."""
-        improved, adopted = self.improved(), self.adopted()
-        found: dict[str, Resolved] = {}
-        for item in items:
-            with contextlib.suppress(PlanError):
-                found[item.id] = resolve(self.plan, item, improved, adopted=adopted)
-        return found
-
-    def choice(self, *, by: str = "rank", without: Collection[str] = ()) -> Choice:
-        """Return the item to run next, leaving out those in `without`, and why each earlier one isn't it."""
-        return choose(self.plan, self.states(), by="value" if by == "value" else "rank", without=without)
+class Campaign(Standing):
+    """One plan of a project, what is recorded of it, and what can be done with it."""
 
     # -- runs --------------------------------------------------------------------------------------------
-
-    def session(self, item_id: str, *, sequential: bool = False) -> Session:
-        """Return the session that running this item means: beside the baseline, unless it is the baseline.
-
-        `sequential` is what the recipe's silence on `stop` means.
-        """
-        from optrack.running.session import prepare
-
-        self.sync()
-        item = self.item(item_id)
-        resolved = self.resolved(item)
-        base = self.plan.item(self.plan.baseline)
-        alone = base is None or base.id == item.id or resolved.recipe.order == "block"
-        beside = None if alone or base is None else (base, self.resolved(base))
-        stop = resolved.data.get("stop", "sequential" if sequential else "fixed")
-        return prepare(
-            self.settings, self.plan, (item, resolved), beside, now(), sequential=stop == "sequential"
-        )
 
     def start_next(
         self,
@@ -188,10 +40,13 @@ class Campaign:
         wait: bool = False,
         without: Collection[str] = (),
         sequential: bool = False,
+        resume: bool = False,
+        say: Callable[[str], object] = lambda text: None,
     ) -> str:
         """Start the runner on the next item and return the run's id.
 
-        An item that somebody else takes in the same moment is passed over. Raises NothingToRunError with
+        An item that somebody else takes in the same moment is passed over. `resume` goes on with what an
+        interrupted run of the item has measured; `say` hears what is waited for. Raises NothingToRunError with
         the reasons when nothing is left, HostUnfitError when the host can't be measured on.
         """
         taken = set(without)
@@ -200,7 +55,10 @@ class Campaign:
             self._cancel(choice.skipped)
             if choice.item is None:
                 raise NothingToRunError(choice.summary, hint="`optrack next --explain` says more")
-            run = self._spawn(choice.item, wait=wait, again=False, sequential=sequential)
+            again = self.state(choice.item).status == "completed"
+            run = self._spawn(
+                choice.item, wait=wait, again=again, sequential=sequential, resume=resume, say=say
+            )
             if run is not None:
                 return run
             taken.add(choice.item)
@@ -213,21 +71,36 @@ class Campaign:
                     self.plan.name, reason.item, "cancelled", who="optrack", why=reason.text, at=now()
                 )
 
-    def start(self, item_id: str, *, wait: bool = False) -> str:
-        """Start the runner on this item, whatever its rank, and return the run's id."""
+    def start(
+        self,
+        item_id: str,
+        *,
+        wait: bool = False,
+        resume: bool = False,
+        say: Callable[[str], object] = lambda text: None,
+    ) -> str:
+        """Start the runner on this item, whatever its rank, and return the run's id; see `start_next`."""
         item = self.item(item_id)
         self.resolved(item)
         self.sync()
-        run = self._spawn(item.id, wait=wait, again=True, sequential=False)
+        run = self._spawn(item.id, wait=wait, again=True, sequential=False, resume=resume, say=say)
         if run is None:
-            raise UsageError(
-                f"item {item.id} is being run already", hint="`optrack attach` follows the run that has it"
-            )
+            raise taken(item.id, self.reader.open_runs())
         return run
 
-    def _spawn(self, item_id: str, *, wait: bool, again: bool, sequential: bool) -> str | None:
-        plan = Path(self.plan.path)
-        return spawn_runner(self.settings, plan, item_id, wait=wait, again=again, sequential=sequential)
+    def _spawn(
+        self,
+        item_id: str,
+        *,
+        wait: bool,
+        again: bool,
+        sequential: bool,
+        resume: bool,
+        say: Callable[[str], object],
+    ) -> str | None:
+        asked = {"wait": wait, "again": again, "sequential": sequential, "resume": resume}
+        options = [f"--{name}" for name, is_asked in asked.items() if is_asked]
+        return spawn_runner(self.settings, Path(self.plan.path), item_id, options, say=say)
 
     def follow(self, run_id: str, after: int = 0) -> Iterator[Entry | None]:
         """Yield the run's journal from `after` until it has ended; None whenever nothing new has come.
@@ -241,6 +114,7 @@ class Campaign:
                 after, silent = entry.seq, 0
                 yield entry
                 if isinstance(entry.event, RunEnded):
+                    await_runner(self.reader.run(run_id))
                     return
             if not entries:
                 silent += 1
@@ -260,16 +134,21 @@ class Campaign:
 
     def recover(self) -> tuple[str, ...]:
         """Close the runs whose runner has died, end what it left behind, and say so, one line each."""
-        if not self.reader.open_runs():
+        host = self.settings.host
+        if all(run.host != host or is_running(run) for run in self.reader.open_runs()):
             return ()
         from optrack.campaign.recovery import recover
 
-        return recover(self.store, self.settings.runs, self.settings.host)
+        return recover(self.store, self.settings.runs, host)
 
     def judgement_of(self, run: Run) -> Judgement | None:
         """Return the recorded judgement of this very run, or None."""
-        found = [j.judgement for j in self.reader.judgements(run.plan, run.item)]
-        return next((j for j in reversed(found) if j.candidate == run.id), None)
+        return judgement_of(self.reader.judgements(run.plan, run.item), run.id)
+
+    def against_original(self, judgement: Judgement | None, item: str) -> Judgement | None:
+        """Return what a judgement in force means against the original; None where that is its baseline."""
+        found = self.reader.judgements(self.plan.name, item) if judgement else ()
+        return judgement_of(found, judgement.candidate, "original") if judgement else None
 
     def log(self) -> Log:
         """Return all that the progress log is made of, with every secret masked."""
@@ -282,6 +161,7 @@ class Campaign:
     def mark(self, item_id: str, after: Status, *, why: str) -> Transition:
         """Move an item to another status by hand, which is recorded as such."""
         item = self.state(item_id).item.id
+        require_reason(why)
         return self.store.transition(self.plan.name, item, after, who=self.settings.actor, why=why, at=now())
 
     def note(self, item_id: str, text: str) -> tuple[str, Note]:
@@ -292,7 +172,8 @@ class Campaign:
         return item, self.store.note(self.plan.name, item, text.strip(), who=self.settings.actor, at=now())
 
     def add(self, items: Sequence[Item]) -> None:
-        """Add items beside the plan's text, to the database alone."""
+        """Add items beside the plan's text, to the database alone; raises UsageError for one with a secret."""
+        require_no_secrets(items, project_salt(self.settings.state))
         for item in items:
             self.store.add_item(self.written.name, item, who=self.settings.actor, at=now())
         self.__dict__.pop("plan", None)
@@ -302,30 +183,3 @@ class Campaign:
         for item in rollup(self.plan, self.states()):
             why = "every experiment under it is done"
             self.store.transition(self.plan.name, item, "completed", who="optrack", why=why, at=now())
-
-
-def now() -> datetime:
-    """Return the time, in UTC."""
-    return datetime.now(UTC)
-
-
-def nearest(word: str, known: Sequence[str], what: str) -> str:
-    """Return a hint that names what `word` was probably meant to be, or what there is."""
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
-    if near:
-        return f"did you mean {near[0]!r}?"
-    shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
-    return f"{what}: {shown}" if known else f"there are no {what} yet"
-
-
-def find_run(campaign: Campaign, what: str) -> Run:
-    """Return the whole run that an item or a run's id means; raises UsageError if it has none."""
-    item = campaign.plan.item(what)
-    if item is None:
-        return campaign.reader.run(what)
-    runs = campaign.reader.runs(campaign.plan.name, item.id)
-    if not runs:
-        raise UsageError(f"item {item.id} has no run yet", hint=f"`optrack run {item.id}` makes one")
-    own = [run for run in runs if run.beside is None]
-    succeeded = [run for run in own if run.outcome == "succeeded"]
-    return campaign.reader.run((succeeded or own or list(runs))[0].id)

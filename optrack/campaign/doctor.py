@@ -61,5 +61,6 @@ def _host(campaign: Campaign) -> tuple[Finding, ...]:
     share = settings.cpu_share if settings.cpu_share < 1 else None
     problems = check_host(folders=[settings.project], cpu_share=share)
     if not problems:
-        return (Finding(name="host", ok=True, text="idle, with room on the disk"),)
+        cpus = "idle" if share is not None else "free (the CPUs aren't looked at: cpu_share = 1)"
+        return (Finding(name="host", ok=True, text=f"{cpus}, with room on the disk"),)
     return tuple(Finding(name="host", ok=False, text=problem.message) for problem in problems)

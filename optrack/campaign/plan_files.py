@@ -35,10 +35,14 @@ def find_plan(settings: Settings, asked: Path | None) -> Path:
 
 def choose_plan(settings: Settings, path: Path) -> None:
     """Remember a plan as the one to work on in this project."""
-    settings.state.mkdir(parents=True, exist_ok=True)
     resolved = path.resolve()
     known = resolved.relative_to(settings.project) if resolved.is_relative_to(settings.project) else resolved
-    (settings.state / "plan").write_text(f"{known}\n", encoding="utf-8")
+    try:
+        settings.state.mkdir(parents=True, exist_ok=True)
+        (settings.state / "plan").write_text(f"{known}\n", encoding="utf-8")
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(f"the choice can't be kept in {settings.state}: {reason}") from error
 
 
 def read_plan(path: Path) -> Plan:

@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from optrack import errors
 from optrack.core.run import Run
@@ -16,19 +18,28 @@ from optrack.errors import OptrackError
 from optrack.settings import Settings
 from optrack.steps.process import is_alive
 
+_LAST_MOMENT_S = 10.0
+_POLL_S = 0.05
+
 
 def spawn_runner(
-    settings: Settings, plan: Path, item: str, *, wait: bool, again: bool, sequential: bool
+    settings: Settings,
+    plan: Path,
+    item: str,
+    options: Sequence[str],
+    *,
+    say: Callable[[str], object] = lambda text: None,
 ) -> str | None:
     """Start a runner on an item and return its run's id once it has claimed the item; None if another has it.
 
-    The runner gets a session of its own, so closing the terminal doesn't reach it. What it can't do before
-    its claim (an unfit host, a broken plan) it tells through a pipe and is raised here as that error.
+    `options` are those of `python -m optrack.runner`. The runner gets a session of its own, so closing the
+    terminal doesn't reach it. What it can't do before its claim (an unfit host, a broken plan) it tells through
+    a pipe and is raised here as that error; `say` hears what it waits for. Ctrl-C here asks the runner to stop,
+    and waits for its answer.
     """
     reading, writing = os.pipe()
     arguments = ["--project", str(settings.project), "--plan", str(plan.resolve()), "--item", item]
-    arguments += ["--tell", str(writing), *(["--wait"] if wait else []), *(["--again"] if again else [])]
-    arguments += ["--sequential"] if sequential else []
+    arguments += ["--tell", str(writing), *options]
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "optrack.runner", *arguments],
         stdin=subprocess.DEVNULL,
@@ -39,23 +50,43 @@ def spawn_runner(
         cwd=settings.project,
     )
     os.close(writing)
+    is_stopped = False
     with os.fdopen(reading, encoding="utf-8", errors="replace") as pipe:
-        told = pipe.read()
-    if not told.strip():
+        try:
+            answer = _heard(pipe, say)
+        except KeyboardInterrupt:
+            process.terminate()
+            is_stopped = True
+            answer = _heard(pipe, say)
+    if answer is None and is_stopped:
+        process.wait()
+        raise KeyboardInterrupt
+    if answer is None:
         code = process.wait()
         raise OptrackError(
             f"the runner ended before it took the item up (exit {code})",
             hint=f"try `{sys.executable} -P -m optrack.runner {' '.join(arguments)}`",
         )
-    answer: dict[str, Any] = json.loads(told)
     if "error" in answer:
         process.wait()
         raise _error(answer["error"])
     run: str | None = answer["run"]
+    if run is None:
+        process.wait()
     return run
 
 
-def spawn_campaign(settings: Settings, plan: str, *, by: str, wait: bool) -> Path:
+def _heard(pipe: TextIO, say: Callable[[str], object]) -> dict[str, Any] | None:
+    """Return the runner's answer, telling what it waits for until then; None if it ended without one."""
+    for line in pipe:
+        told: dict[str, Any] = json.loads(line)
+        if "waiting" not in told:
+            return told
+        say(told["waiting"])
+    return None
+
+
+def spawn_campaign(settings: Settings, plan: str, *, by: str, wait: bool, resume: bool = False) -> Path:
     """Start `optrack next --all` in a session of its own and return the file that it narrates into."""
     settings.state.mkdir(parents=True, exist_ok=True)
     log = settings.state / "campaign.log"
@@ -67,6 +98,7 @@ def spawn_campaign(settings: Settings, plan: str, *, by: str, wait: bool) -> Pat
         "--by",
         by,
         *(["--wait"] if wait else []),
+        *(["--resume"] if resume else []),
     ]
     with log.open("ab") as narration:
         subprocess.Popen(
@@ -89,6 +121,13 @@ def _error(told: dict[str, Any]) -> OptrackError:
 def is_running(run: Run) -> bool:
     """Whether the run's runner is alive on this host."""
     return run.outcome is None and run.runner is not None and is_alive(run.runner)
+
+
+def await_runner(run: Run) -> None:
+    """Give the runner of a run that has ended the moment it needs to give back the host and to end."""
+    until = time.monotonic() + _LAST_MOMENT_S
+    while run.runner is not None and is_alive(run.runner) and time.monotonic() < until:
+        time.sleep(_POLL_S)
 
 
 def request_stop(run: Run, *, force: bool) -> bool:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from optrack.campaign.campaign import Campaign
-from optrack.core.choose import choose
 from optrack.core.export import Log, masked_log
+from optrack.core.judge.registry import Registry, registry_of
+from optrack.core.recipe import treatment
+from optrack.core.resolve import Resolved
+from optrack.core.state import ItemState
+from optrack.court import primary_metric
 from optrack.settings import project_salt
 
 
@@ -18,10 +25,34 @@ def log_of(campaign: Campaign) -> Log:
         runs=tuple(reader.run(run.id) for run in reversed(reader.runs(plan.name))),
         transitions=reader.transitions(plan.name),
         recipes={item: found.data for item, found in resolved.items()},
-        factors={item: found.factors for item, found in resolved.items()},
+        factors={state.item.id: _factors(campaign, state, resolved.get(state.item.id)) for state in states},
         judgements=reader.judgements(plan.name),
         acceptances=reader.acceptances(plan.name),
-        adoptions=reader.adoptions(plan.name),
-        choice=choose(plan, states),
+        adoptions=reader.adoption_history(plan.name),
+        rejections=reader.rejections(plan.name),
+        choice=campaign.choice(),
     )
     return masked_log(log, project_salt(campaign.settings.state))
+
+
+def registry_of_plan(campaign: Campaign) -> Registry:
+    """Return the registry of the plan's bases, from the baseline's runs and what was adopted."""
+    reader, plan = campaign.reader, campaign.plan
+    runs = [reader.run(run.id) for run in reader.runs(plan.name, plan.baseline)]
+    return registry_of(
+        runs,
+        reader.adoption_history(plan.name),
+        reader.judgements(plan.name),
+        metric=primary_metric(plan, runs),
+        min_effect=plan.min_effect,
+        rejections=reader.rejections(plan.name),
+    )
+
+
+def _factors(campaign: Campaign, state: ItemState, now: Resolved | None) -> Mapping[str, tuple[Any, Any]]:
+    """The item's treatment: as it was judged, where that has two runs, else as the plan says now."""
+    judged = state.judgement
+    if judged is not None and judged.baseline is not None:
+        ran, base = campaign.reader.run(judged.candidate), campaign.reader.run(judged.baseline)
+        return treatment(ran.recipe, base.recipe)
+    return now.factors if now else {}

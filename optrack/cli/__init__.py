@@ -10,7 +10,7 @@ import click
 
 from optrack import __version__
 from optrack.cli import output
-from optrack.errors import OptrackError, UsageError
+from optrack.errors import InterruptedRunError, OptrackError, UsageError
 
 COMMANDS: dict[str, tuple[str, ...]] = {
     "Run": ("next", "run", "attach", "stop", "watch"),
@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OptrackError as error:
         return output.report(error, as_json=as_json)
     except click.exceptions.Abort:
-        return 130
+        return output.report(InterruptedRunError("stopped on request"), as_json=as_json)
     except click.ClickException as error:
         where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else None
         hint = f"see `{where} --help`" if where else None
@@ -115,4 +115,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+    except OSError as error:
+        return output.report(_system_error(error), as_json=as_json)
     return result if isinstance(result, int) else 0
+
+
+def _system_error(error: OSError) -> OptrackError:
+    """Return what the system refused: no room, no permission, no such program."""
+    reason = (error.strerror or str(error)).lower()
+    return OptrackError(reason, where=str(error.filename) if error.filename else None)

@@ -6,16 +6,26 @@ import click
 
 from optrack.cli import output
 from optrack.cli.call import Call, standard
+from optrack.errors import UsageError
 
 
 @click.command("audit")
+@click.option("--baseline", metavar="RUN", help="a run of the baseline that proved unfair to compare with")
+@click.option("--why", help="what was wrong with that run, which every log states")
 @standard
-def command(call: Call) -> None:
+def command(call: Call, baseline: str | None, why: str | None) -> None:
     """Judge every item again from what is recorded; relabel what doesn't stand and offer it again."""
-    from optrack.campaign.decisions import audit_plan
+    from optrack.campaign.decisions import audit_plan, reject
+    from optrack.campaign.telling import registry_of_plan
     from optrack.core.summary import verdict_text
 
+    if (baseline is None) != (why is None):
+        raise UsageError(
+            "a baseline is rejected with a reason", hint="`optrack audit --baseline RUN --why TEXT`"
+        )
+    rejected = reject(call.campaign, baseline, why=why).id if baseline and why is not None else None
     changed = audit_plan(call.campaign)
+    fallen = registry_of_plan(call.campaign).fallen
     if call.as_json:
         output.data(
             {
@@ -30,13 +40,18 @@ def command(call: Call) -> None:
                         "offered_again": one.offer_again,
                     }
                     for one in changed
-                ]
+                ],
+                "rejected": rejected,
+                "adopted_without_evidence": list(fallen),
             }
         )
-    elif not changed:
-        output.text("every verdict stands")
-    else:
-        output.text(
-            f"{one.item}: {verdict_text(one.before)} -> {verdict_text(one.after)}: {one.why}"
-            for one in changed
-        )
+        return
+    lines = [f"{rejected} is no longer compared with: {why}"] if rejected else []
+    lines += [
+        f"{one.item}: {verdict_text(one.before)} -> {verdict_text(one.after)}: {one.why}" for one in changed
+    ]
+    lines += [
+        f"{item} is adopted, though its evidence doesn't stand: `optrack adopt --undo` takes back the latest"
+        for item in fallen
+    ]
+    output.text(lines or ["every verdict stands"])

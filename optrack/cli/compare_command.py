@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from optrack.cli import output
 from optrack.cli.call import Call, standard
+
+if TYPE_CHECKING:
+    from optrack.campaign import Campaign
+    from optrack.core.run import Run
 
 
 @click.command("compare")
@@ -13,7 +19,10 @@ from optrack.cli.call import Call, standard
 @click.argument("baseline", metavar="B")
 @standard
 def command(call: Call, candidate: str, baseline: str) -> None:
-    """Compare A with B, each an item (its latest run that succeeded) or a run, B taking the baseline's place."""
+    """Compare A with B, each an item (its latest run that succeeded) or a run, B taking the baseline's place.
+
+    Where B is the plan's baseline, its run measured beside A's is taken, if there is one.
+    """
     from optrack.campaign import find_run
     from optrack.cli.views import judgement_lines
     from optrack.core.documents import judgement_document
@@ -21,7 +30,8 @@ def command(call: Call, candidate: str, baseline: str) -> None:
     from optrack.court import Court
 
     campaign = call.campaign
-    ours, theirs = find_run(campaign, candidate), find_run(campaign, baseline)
+    ours = find_run(campaign, candidate)
+    theirs = _beside(campaign, ours, baseline) or find_run(campaign, baseline)
     judgement = Court(campaign.reader, campaign.plan).judge(ours, theirs)
     if call.as_json:
         output.data(judgement_document(judgement) or {})
@@ -35,3 +45,10 @@ def command(call: Call, candidate: str, baseline: str) -> None:
             *judgement_lines(judgement),
         ]
     )
+
+
+def _beside(campaign: Campaign, ours: Run, baseline: str) -> Run | None:
+    """Return the baseline's run that was measured beside the candidate's, if `baseline` means that item."""
+    item = campaign.plan.item(baseline)
+    beside = campaign.reader.beside(ours.id) if item and item.id == campaign.plan.baseline else None
+    return campaign.reader.run(beside) if beside else None

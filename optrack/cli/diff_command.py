@@ -15,19 +15,19 @@ from optrack.cli.call import Call, standard
 def command(call: Call, candidate: str, baseline: str) -> None:
     """List every field in which what was captured of A differs from what was captured of B."""
     from optrack.campaign import find_run
-    from optrack.cli.table import table
-    from optrack.cli.views import plain
     from optrack.core.difference import comparison, differences
     from optrack.core.documents import difference_document
     from optrack.core.recipe import treatment
     from optrack.core.snapshot import Snapshot
+    from optrack.core.snapshot_text import diff_lines
 
     campaign = call.campaign
     ours, theirs = find_run(campaign, candidate), find_run(campaign, baseline)
+    factors = treatment(ours.recipe, theirs.recipe)
     found = differences(
         ours.snapshot or Snapshot(),
         theirs.snapshot or Snapshot(),
-        declared=treatment(ours.recipe, theirs.recipe),
+        declared=factors,
     )
     if call.as_json:
         output.data(
@@ -38,8 +38,12 @@ def command(call: Call, candidate: str, baseline: str) -> None:
                 "differences": [difference_document(difference) for difference in found],
             }
         )
-    elif found:
-        rows = [(d.field, plain(d.baseline)[:60], plain(d.candidate)[:60], d.cls, d.severity) for d in found]
-        output.text(table(("FIELD", "B", "A", "CLASS", "SEVERITY"), rows))
     else:
-        output.text("nothing differs")
+        output.text(
+            diff_lines(
+                theirs.snapshot or Snapshot(),
+                ours.snapshot or Snapshot(),
+                names=(theirs.id, ours.id),
+                declared=factors,
+            )
+        )

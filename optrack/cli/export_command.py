@@ -43,8 +43,12 @@ def command(
     Beside a markdown file lies its chart, as SVG. --update writes between the lines `<!-- optrack:begin NAME -->`
     and `<!-- optrack:end NAME -->` of a document, which are added at its end if they aren't there.
     """
-    log = _log(call, items, since)
     form = form or _form(call, target)
+    if call.as_json and target is None and update is None and form not in ("json", "mlflow"):
+        raise UsageError(
+            f"--json can't answer in {form}", hint="leave out --json, or write to a file with -o"
+        )
+    log = _log(call, items, since)
     if update is not None:
         if target is not None or form not in ("md", "json"):
             raise UsageError("--update writes markdown into a document", hint="leave out -o and --format")

@@ -8,16 +8,15 @@ from optrack.cli import output
 from optrack.cli.progress import follow_run
 from optrack.core.documents import judgement_document, run_document
 from optrack.core.run import Run
+from optrack.errors import OptrackError
 
 if TYPE_CHECKING:
     from optrack.campaign import Campaign
 
 
-def say_recovered(campaign: Campaign) -> None:
-    """Close dead runs and say so, a line each."""
-    campaign.sync()
-    for line in campaign.recover():
-        output.say(line)
+def say_waiting(text: str) -> None:
+    """Say what a run waits for."""
+    output.say(f"waiting: {text}")
 
 
 def exit_code(run: Run) -> int:
@@ -61,3 +60,12 @@ class Results:
         if self._as_json:
             output.data(self._documents[0] if self._single else {"results": self._documents})
         return self._code
+
+    def break_off(self, error: OptrackError) -> int:
+        """Print what ended the command before all was run, with the results until then; return its exit code."""
+        if not self._documents:
+            raise error
+        if self._as_json:
+            output.data({"results": self._documents, "error": output.error_fields(error)})
+            return error.exit_code
+        return output.report(error, as_json=False)

@@ -32,12 +32,23 @@ def say(line: str) -> None:
     sys.stderr.flush()
 
 
+def error_fields(error: OptrackError) -> dict[str, Any]:
+    """Return an error as plain data."""
+    fields: dict[str, Any] = {
+        "code": error.code,
+        "message": error.message,
+        "hint": error.hint,
+        "where": error.where,
+    }
+    problems = error.problems if isinstance(error, PlanError) else ()
+    return fields | ({"problems": list(problems)} if problems else {})
+
+
 def report(error: OptrackError, *, as_json: bool) -> int:
     """Print an error (as a document on stdout with `as_json`) and return its exit code."""
     problems = error.problems if isinstance(error, PlanError) else ()
     if as_json:
-        fields = {"code": error.code, "message": error.message, "hint": error.hint, "where": error.where}
-        data({"error": fields | ({"problems": list(problems)} if problems else {})})
+        data({"error": error_fields(error)})
         return error.exit_code
     where = f"{error.where}: " if error.where else ""
     say(f"optrack: {where}{error.message}")

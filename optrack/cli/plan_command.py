@@ -28,11 +28,13 @@ def command() -> None:
 @_JSON
 def check_command(file: Path | None, as_json: bool) -> int:
     """Say what is wrong in a plan, and what is probably not meant, a line each; exit code 2 with errors."""
-    from optrack.core.check import check, has_errors
+    from optrack.campaign.plan_problems import plan_problems
+    from optrack.core.check import has_errors
     from optrack.core.documents import problem_document
+    from optrack.settings import load_settings
 
     plan = _plan(file)
-    problems = check(plan)
+    problems = plan_problems(plan, load_settings(Path.cwd()).python)
     errors = sum(problem.severity == "error" for problem in problems)
     if as_json:
         found = [problem_document(problem) for problem in problems]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from pathlib import Path
@@ -9,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from optrack.cli import output
 from optrack.core.events import Event, Noted, RepetitionMeasured, RunEnded, RunStarted, StageStarted
+from optrack.core.judge.wording import counted, launches
 from optrack.core.run import Run
+from optrack.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,8 +42,9 @@ def follow_run(campaign: Campaign, run_id: str) -> Run:
                     after, ended = entry.seq, isinstance(entry.event, RunEnded)
             except KeyboardInterrupt:
                 asked += 1
-                output.say("stopping: waiting for the teardown (Ctrl-C again shortens the grace)")
-                campaign.stop(run_id, force=asked > 1)
+                with contextlib.suppress(UsageError):  # it has just ended by itself
+                    campaign.stop(run_id, force=asked > 1)
+                    output.say("stopping: waiting for the teardown (Ctrl-C again shortens the grace)")
     finally:
         progress.close()
     return campaign.reader.run(run_id)
@@ -115,7 +119,9 @@ def describe(event: Event, metric: str) -> str | None:
     """Return an event in one line, or None where it is no news by itself."""
     match event:
         case RunStarted():
-            return f"{event.item}: {event.launches} launches of {event.repetitions} repetitions"
+            most = "at most " if event.at_most else ""
+            made, passes = launches(event.launches), counted(event.repetitions, "repetition")
+            return f"{event.item}: {most}{made} of {passes}"
         case StageStarted(stage="launch"):
             return f"{event.side} launch {event.launch + 1}"
         case RepetitionMeasured():

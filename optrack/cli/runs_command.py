@@ -14,10 +14,12 @@ from optrack.cli.call import Call, standard
 @standard
 def command(call: Call, item: str | None, limit: int) -> None:
     """List the runs of the plan, or of one item, the latest last."""
+    from optrack.cli.recovering import say_recovered_if_possible
     from optrack.cli.views import runs_table
     from optrack.core.documents import run_document
 
     campaign = call.campaign
+    say_recovered_if_possible(campaign)
     name = campaign.state(item).item.id if item else None
     found = campaign.reader.runs(campaign.plan.name, name, limit)
     runs = [campaign.reader.run(run.id) for run in reversed(found)]

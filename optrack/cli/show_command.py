@@ -18,18 +18,26 @@ if TYPE_CHECKING:
 
 @click.command("show")
 @click.argument("what", metavar="ITEM|RUN")
-@click.option("--snapshot", is_flag=True, help="print everything that was captured of the run")
+@click.option("--snapshot", is_flag=True, help="print what was captured of the run")
+@click.option("--full", is_flag=True, help="print everything that was captured, packages and patches too")
 @standard
-def command(call: Call, what: str, snapshot: bool) -> None:
+def command(call: Call, what: str, snapshot: bool, full: bool) -> None:
     """Show an item with its runs and judgement, or one run with its measurements and snapshot."""
+    from optrack.cli.recovering import say_recovered_if_possible
     from optrack.core.documents import run_document
 
     campaign = call.campaign
+    say_recovered_if_possible(campaign)
     states = campaign.states()
     planned = campaign.plan.item(what)
     known = {state.item.id for state in states}
     if planned is not None or what in known:
         _show_item(call, campaign, planned.id if planned else what)
+        return
+    called = campaign.reader.called_now(campaign.plan.name, what)
+    if called is not None:
+        output.say(f"{what} is called {called} now")
+        _show_item(call, campaign, called)
         return
     try:
         run = campaign.reader.run(what)
@@ -38,28 +46,45 @@ def command(call: Call, what: str, snapshot: bool) -> None:
     if call.as_json:
         output.data({"run": run_document(run)})
     else:
-        from optrack.cli.views import run_lines, snapshot_lines
+        from optrack.cli.views import run_lines
+        from optrack.core.snapshot import Snapshot
+        from optrack.core.snapshot_text import snapshot_lines
 
-        output.text([*run_lines(run), *(["", *snapshot_lines(run)] if snapshot else [])])
+        captured = ["", *snapshot_lines(run.snapshot or Snapshot(), full=full)] if snapshot or full else []
+        output.text([*run_lines(run), *captured])
 
 
 def _show_item(call: Call, campaign: Campaign, item_id: str) -> None:
-    from optrack.core.documents import item_document, judgement_document, run_document
+    from optrack.campaign.telling import registry_of_plan
+    from optrack.core.documents import item_document, judgement_document, registry_document, run_document
+    from optrack.core.report.calibrated import expectation_of
+    from optrack.court import primary_metric
 
-    state = campaign.state(item_id)
+    state, reader = campaign.state(item_id), campaign.reader
     runs: tuple[Run, ...] = tuple(
-        campaign.reader.run(run.id) for run in reversed(campaign.reader.runs(campaign.plan.name, item_id))
+        reader.run(run.id) for run in reversed(reader.runs(campaign.plan.name, item_id))
     )
     resolved = campaign.resolved_or_none(state.item)
+    judgement = state.judgement
+    original = campaign.against_original(judgement, item_id)
+    baseline = reader.run(judgement.baseline) if judgement and judgement.baseline else None
+    metric = primary_metric(campaign.plan, runs)
+    expected = expectation_of(state, baseline, metric.better)
+    registry = registry_of_plan(campaign) if item_id == campaign.plan.baseline else None
     if call.as_json:
-        output.data(
-            {
-                "item": item_document(state, resolved.data if resolved else None),
-                "runs": [run_document(run) for run in runs],
-                "judgement": judgement_document(state.judgement),
-            }
-        )
+        answer = {
+            "item": item_document(state, resolved.data if resolved else None),
+            "runs": [run_document(run) for run in runs],
+            "judgement": judgement_document(judgement),
+            "against_original": judgement_document(original),
+            "expected": expected.model_dump() | {"standing": expected.standing} if expected else None,
+        }
+        output.data(answer | ({"registry": registry_document(registry)} if registry else {}))
         return
+    from optrack.cli.found_views import found_lines, registry_lines
     from optrack.cli.views import item_lines
 
-    output.text(item_lines(state, resolved, runs, campaign.plan.metric.name))
+    ran = next((run for run in runs if judgement and run.id == judgement.candidate), None)
+    found = found_lines(judgement, original, expected, ran)
+    told = registry_lines(registry, metric.unit) if registry else []
+    output.text([*item_lines(state, resolved, runs, campaign.plan.metric.name, found), *told])

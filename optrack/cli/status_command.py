@@ -6,18 +6,21 @@ import click
 
 from optrack.cli import output
 from optrack.cli.call import Call, standard
+from optrack.core.state import ItemState
 
 
 @click.command("status")
 @standard
 def command(call: Call) -> None:
     """Show where every item of the plan stands: status, verdict, effect, and what blocks it."""
+    from optrack.cli.recovering import say_recovered_if_possible
     from optrack.cli.table import table
     from optrack.core.documents import state_document
     from optrack.core.standing import blocked_by
     from optrack.core.summary import effect_text, quantity_text, state_verdict
 
     campaign = call.campaign
+    say_recovered_if_possible(campaign)
     states = campaign.states()
     known = {state.item.id: state for state in states}
     blocked = {state.item.id: blocked_by(state.item, known) for state in states}
@@ -29,7 +32,7 @@ def command(call: Call) -> None:
         (
             ("  " if state.item.parent else "") + state.item.id,
             state.item.title,
-            _status(state.status, blocked[state.item.id], archived=state.archived),
+            _status(state, blocked[state.item.id]),
             quantity_text(state.item.gain),
             state_verdict(state),
             effect_text(state.judgement.effect if state.judgement else None),
@@ -40,12 +43,13 @@ def command(call: Call) -> None:
     output.text([f"{campaign.plan.title}  ({campaign.plan.path})", ""])
     output.text(table(("ITEM", "TITLE", "STATUS", "EXPECTED", "VERDICT", "EFFECT", "RUNS"), rows, right=(6,)))
     reason = campaign.choice()
-    if reason.item:
-        output.text(["", f"next: {reason.item}"])
+    if reason.item or not states:
+        output.text(["", f"next: {reason.item}" if reason.item else reason.summary])
 
 
-def _status(status: str, blocked: tuple[str, ...], *, archived: bool) -> str:
-    if archived:
-        return f"{status} (archived)"
-    waits = status == "pending" and blocked
-    return f"blocked by {', '.join(blocked)}" if waits else status.replace("_", " ")
+def _status(state: ItemState, blocked: tuple[str, ...]) -> str:
+    if state.archived:
+        return f"{state.status} (archived)"
+    if state.status == "pending" and blocked:
+        return f"blocked by {', '.join(blocked)}"
+    return state.status.replace("_", " ") + (", adopted" if state.adopted else "")

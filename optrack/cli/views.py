@@ -20,12 +20,19 @@ from optrack.core.summary import effect_text, measured_text, quantity_text, stat
 _SHARED_CHARS = 100
 
 
-def item_lines(state: ItemState, resolved: Resolved | None, runs: Sequence[Run], metric: str) -> list[str]:
-    """Return an item: what it is, its recipe with the treatment marked, its runs, its judgement."""
+def item_lines(
+    state: ItemState,
+    resolved: Resolved | None,
+    runs: Sequence[Run],
+    metric: str,
+    found: Sequence[str] = (),
+) -> list[str]:
+    """Return an item: what it is, its recipe with the treatment marked, its judgement with what else was
+    `found`, its runs."""
     item = state.item
     lines = [f"{item.id}  {item.title}", ""]
     facts = {
-        "status": state.status.replace("_", " ") + (", archived" if state.archived else ""),
+        "status": ", ".join([state.status.replace("_", " "), *_standing(state)]),
         "verdict": state_verdict(state),
         "expected": quantity_text(item.gain),
         "effort": quantity_text(item.effort),
@@ -35,14 +42,21 @@ def item_lines(state: ItemState, resolved: Resolved | None, runs: Sequence[Run],
     }
     lines += [f"{name + ':':<12} {value}" for name, value in facts.items() if value != "-"]
     if resolved is not None:
-        lines += ["", "recipe (* differs from the baseline's)", *recipe_lines(resolved)]
+        edited = "; edited since it was judged" if state.stale else ""
+        lines += ["", f"recipe (* differs from the baseline's{edited})", *recipe_lines(resolved)]
     if state.judgement is not None:
-        lines += ["", *judgement_lines(state.judgement)]
+        lines += ["", *judgement_lines(state.judgement), *found]
+        if state.stale:
+            lines.append("  ! stale: this was found with a recipe that was edited since; run it again")
     if runs:
         lines += ["", *runs_table(runs, metric)]
     for note in state.notes:
         lines.append(f"note  {timestamp(note.at)}  {note.who}: {note.text}")
     return lines
+
+
+def _standing(state: ItemState) -> list[str]:
+    return [word for word in ("archived", "adopted") if getattr(state, word)]
 
 
 def recipe_lines(resolved: Resolved) -> list[str]:
@@ -138,17 +152,6 @@ def runs_table(runs: Iterable[Run], metric: str) -> list[str]:
 def shortened(text: str) -> str:
     """Return text that has to share its line with others, cut with an ellipsis."""
     return text if len(text) <= _SHARED_CHARS else f"{text[: _SHARED_CHARS - 1]}…"
-
-
-def snapshot_lines(run: Run) -> list[str]:
-    """Return every captured field of a run's snapshot, a line each."""
-    if run.snapshot is None:
-        return ["nothing was captured"]
-    lines = []
-    for part, content in run.snapshot.model_dump().items():
-        lines.append(f"{part}: not captured" if content is None else f"{part}:")
-        lines += [f"  {key} = {plain(value)}" for key, value in leaves(content or {}).items()]
-    return lines
 
 
 def plain(value: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from optrack.core.check_metrics import metric_problems
 from optrack.core.plan import Item, Plan, Problem, RecipeLayer
 from optrack.core.recipe import layers_of, leaf_paths, overlay
 from optrack.core.resolve import combined_ids, resolve
@@ -18,7 +19,7 @@ def check(plan: Plan, *, metrics: Collection[str] | None = None) -> tuple[Proble
     """Return every problem of the plan, sorted by line.
 
     `metrics` are the names that the parsers of the plan's benchmarks give, where they are known: a metric
-    that nothing gives is then an error.
+    that nothing gives is then an error. Without them, what is known of the plan's tools gives warnings.
     """
     found = list(plan.problems)
     found += _cycles(plan)
@@ -27,6 +28,7 @@ def check(plan: Plan, *, metrics: Collection[str] | None = None) -> tuple[Proble
         found += _of_item(plan, item)
     found += _recipes(plan)
     found += _bare(plan)
+    found += metric_problems(plan) if metrics is None else ()
     if metrics is not None:
         found += _metrics(plan, metrics)
     if not plan.items:
@@ -185,12 +187,14 @@ def _repeats(own: RecipeLayer, above: list[RecipeLayer]) -> Iterator[Problem]:
     for path, value in leaf_paths(own.data).items():
         name = ".".join(path)
         if path in below and below[path] == value and value is not None:
-            line = own.lines.get(name, own.line)
-            yield _warning(line, f"`{name}` is already {value!r} in the recipe above", "leave it out")
+            yield _at(own, name, f"`{name}` is already {value!r} in the recipe above")
         elif value is None and path not in below and path[0] != "env":
-            yield _warning(
-                own.lines.get(name, own.line), f"`{name}` removes what isn't there", "leave it out"
-            )
+            yield _at(own, name, f"`{name}` removes what isn't there")
+
+
+def _at(own: RecipeLayer, name: str, message: str) -> Problem:
+    warning = _warning(own.lines.get(name, own.line), message, "leave it out")
+    return warning.model_copy(update={"column": own.columns.get(name, 1)})
 
 
 def _metrics(plan: Plan, known: Collection[str]) -> Iterator[Problem]:

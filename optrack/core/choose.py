@@ -45,6 +45,8 @@ class Choice(Frozen):
     def summary(self) -> str:
         """Why nothing can be run, in a sentence: all done, or what is left and what it waits for."""
         left = [r for r in self.reasons if r.kind in ("blocked", "running", "skipped", "by_hand")]
+        if not self.reasons:
+            return "the plan has no items"
         if not left:
             return "all items are done"
         return "nothing can be run now: " + "; ".join(f"{r.item} {r.text}" for r in left[:8])
@@ -143,7 +145,7 @@ def _combines(plan: Plan, item: Item, known: Mapping[str, ItemState]) -> Reason 
         return Reason(
             item=item.id,
             kind="blocked",
-            text=f"has nothing to combine: none of {', '.join(parts)} was an improvement",
+            text=f"has nothing to combine: none of {', '.join(parts)} was an improvement in a fair comparison",
             blocked_by=tuple(parts),
         )
     return None
@@ -157,12 +159,14 @@ def _tired(state: ItemState | None, attempts: int) -> Reason | None:
 
 
 def improved_ids(states: Iterable[ItemState]) -> set[str]:
-    """Return the ids of the items whose judgement in force, of their present recipe, is an improvement."""
+    """Return the ids of the items whose judgement in force, of their present recipe, is an improvement in a
+    fair comparison."""
     return {
         state.item.id
         for state in states
         if state.judgement is not None
         and state.judgement.verdict == "improvement"
+        and state.judgement.comparison == "fair"
         and state.status == "completed"
         and not state.stale
     }

@@ -18,7 +18,7 @@ from optrack.core.snapshot import Snapshot
 from optrack.core.unseen import captured, missing_part, unseen_sections, with_unfound
 from optrack.core.variables import is_noise
 
-__all__ = ["comparison", "differences", "is_accepted", "not_applied", "unseen_treatment"]
+__all__ = ["comparison", "differences", "is_accepted", "not_applied", "settled", "unseen_treatment"]
 
 THINGS: Mapping[tuple[str, ...], str] = {
     ("git", "*"): "The repository {}",
@@ -55,7 +55,7 @@ def differences(
             ours, theirs = with_unfound(ours, theirs, candidate), with_unfound(theirs, ours, baseline)
         found.extend(_part_differences(part, theirs, ours, declared))
     found = _by_the_program(_without_echoes(found), candidate.env or {}, baseline.env or {})
-    found = [_settled(difference, accepted) for difference in found]
+    found = list(settled(found, accepted))
     order = {"unexplained": 0, "unknown": 1, "volatile": 2, "declared": 3}
     return tuple(sorted(found, key=lambda d: (d.severity != "blocking", order[d.cls])))
 
@@ -208,8 +208,12 @@ def _without_echoes(found: list[Difference]) -> list[Difference]:
     ]
 
 
+def settled(found: Sequence[Difference], accepted: Collection[str]) -> tuple[Difference, ...]:
+    """Return the differences with each blocking one that somebody accepted turned into a note."""
+    return tuple(_settled(difference, accepted) for difference in found)
+
+
 def _settled(difference: Difference, accepted: Collection[str]) -> Difference:
-    """Turn a blocking difference that somebody accepted into a note."""
     if difference.severity == "note" or not is_accepted(difference.field, accepted):
         return difference
     return difference.model_copy(

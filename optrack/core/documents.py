@@ -14,6 +14,7 @@ from optrack.core.run import Run
 from optrack.core.state import Acceptance, Adoption, ItemState, KnownFailure, Note, Transition
 
 if TYPE_CHECKING:
+    from optrack.core.judge.registry import Registry
     from optrack.core.parsers.parsed import Parsed
 
 
@@ -143,8 +144,29 @@ def acceptance_document(acceptance: Acceptance) -> dict[str, Any]:
 
 
 def adoption_document(adoption: Adoption) -> dict[str, Any]:
-    """Return an item whose configuration was made the new baseline."""
-    return adoption.model_dump(exclude={"at", "seq", "plan"}) | {"at": timestamp(adoption.at)}
+    """Return an item whose configuration was made the new baseline; `undone_at` is null while it is in force."""
+    times = {"at": timestamp(adoption.at), "undone_at": timestamp(adoption.undone_at)}
+    return adoption.model_dump(exclude={"at", "seq", "plan", "undone_at"}) | times
+
+
+def registry_document(registry: Registry) -> dict[str, Any]:
+    """Return the bases with their measurements and drift, and every adoption with what it rests on."""
+    bases = [
+        {
+            "adopted": list(base.adopted),
+            "drift": base.drift,
+            "measurements": [
+                m.model_dump(exclude={"at"}) | {"at": timestamp(m.at)} for m in base.measurements
+            ],
+        }
+        for base in registry.bases
+    ]
+    adoptions = [
+        adoption_document(rest.adoption)
+        | {"stands": rest.stands, "verdict": rest.judgement.verdict if rest.judgement else None}
+        for rest in registry.adoptions
+    ]
+    return {"bases": bases, "adoptions": adoptions}
 
 
 def run_document(run: Run) -> dict[str, Any]:

@@ -13,13 +13,15 @@ from optrack.core.run import Failure, Outcome, Stage
 
 
 class RunStarted(Frozen):
-    """The runner has taken up the run; `log_dir` is where its raw files are."""
+    """The runner has taken up the run; `log_dir` is where its raw files are. `at_most` if the
+    launches may end sooner, when the verdict is settled."""
 
     kind: Literal["run_started"] = "run_started"
     item: str
     log_dir: str
     launches: int
     repetitions: int
+    at_most: bool = False
 
 
 class StageStarted(Frozen):
@@ -67,6 +69,14 @@ class StopRequested(Frozen):
     force: bool = False
 
 
+class RunRejected(Frozen):
+    """Somebody found that the run can't be compared with, after it had ended."""
+
+    kind: Literal["run_rejected"] = "run_rejected"
+    who: str
+    why: str
+
+
 class RunEnded(Frozen):
     """The run is over and recorded."""
 
@@ -78,7 +88,14 @@ class RunEnded(Frozen):
 
 
 Event = Annotated[
-    RunStarted | StageStarted | StageEnded | RepetitionMeasured | Noted | StopRequested | RunEnded,
+    RunStarted
+    | StageStarted
+    | StageEnded
+    | RepetitionMeasured
+    | Noted
+    | StopRequested
+    | RunRejected
+    | RunEnded,
     Field(discriminator="kind"),
 ]
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)

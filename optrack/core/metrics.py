@@ -10,6 +10,9 @@ from optrack.core.frozen import Frozen
 
 Better = Literal["higher", "lower"]
 
+CHECK = "check."
+"""Before the name of a guard, the metric name under which the numbers of its command are kept."""
+
 
 class Metric(Frozen):
     """A named quantity; `better` is None where neither direction is an improvement (a count, say)."""

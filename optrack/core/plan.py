@@ -37,7 +37,8 @@ class PrimaryMetric(Frozen):
 class RecipeLayer(Frozen):
     """What one recipe block changes: plain data, still to be laid over its parents' layers.
 
-    `text` is the block as written; `lines` maps a dotted key (`server.tp`) to its line in the plan. A layer
+    `text` is the block as written; `lines` and `columns` map a dotted key (`server.tp`) to its place in the
+    plan. A layer
     over the `baseline` is laid over the baseline's recipe, whatever item it stands in.
     """
 
@@ -45,6 +46,7 @@ class RecipeLayer(Frozen):
     text: str
     line: int
     lines: Mapping[str, int] = Field(default_factory=dict)
+    columns: Mapping[str, int] = Field(default_factory=dict)
     over: Literal["parent", "baseline"] = "parent"
 
 

@@ -56,7 +56,7 @@ _NUMBER_WORDS = {
     "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "twenty": 20,
 }  # fmt: skip
 
-_NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d{1,15})(?:\.\d{1,15})?"
+_NUMBER = r"(?:\d{1,4},\d{1,2}(?!\d)|(?:\d{1,3}(?:,\d{3})+|\d{1,15})(?:\.\d{1,15})?)"
 _UNIT = "|".join(re.escape(s) for s in sorted(_UNITS, key=len, reverse=True))
 _AMOUNT = re.compile(
     rf"""(?<![\w.,=#/\-–—−])(?P<bound>(?:up\sto|at\smost|less\sthan|under|max\.?|at\sleast|more\sthan|over|min\.?)\s+)?
@@ -119,11 +119,13 @@ def quantity(text: str, *, unit: str = "") -> Quantity:
 def is_quantity(text: str) -> bool:
     """Whether `text` starts with an amount that has a unit, after words like `about` or `estimated`."""
     lead = re.sub(
-        r"^(?:\s|about|approx\.?|around|estimated|est\.?|expected|roughly|ca\.?|saves?|total|:)*",
+        r"^(?:\s|about|approx\.?|around|estimated|est\.?|expected|roughly|maybe|perhaps|likely|probably|ca\.?|saves?|total|:)*",
         "",
         text.lower(),
     )
     found = _AMOUNT.match(lead)
+    if found is None and _SPELLED.match(lead):
+        return True
     return found is not None and not _ARROW.match(lead, found.end())
 
 
@@ -153,9 +155,9 @@ def _amount(text: str, part: str) -> Quantity | None:
 
 def _bounded(text: str, found: re.Match[str], unit: str) -> Quantity:
     groups = found.groupdict()
-    first, sign = float(found["low"].replace(",", "")), groups.get("sign") or ""
+    first, sign = _number(found["low"]), groups.get("sign") or ""
     if groups.get("high"):
-        second = float(found["high"].replace(",", ""))
+        second = _number(found["high"])
         if second < first:
             return Quantity(text=text, unit=unit)
         first_unit = _UNITS.get((groups.get("first") or unit).strip().lower(), unit)
@@ -168,6 +170,12 @@ def _bounded(text: str, found: re.Match[str], unit: str) -> Quantity:
     if bound or ">" in sign or "≥" in sign or groups.get("more"):
         return Quantity(text=text, low=first, unit=unit)
     return Quantity(text=text, low=first, high=first, unit=unit)
+
+
+def _number(text: str) -> float:
+    """The number written `1,200.5`, or with a decimal comma `1,5`."""
+    decimal = re.fullmatch(r"(\d+),(\d{1,2})", text)
+    return float(f"{decimal[1]}.{decimal[2]}") if decimal is not None else float(text.replace(",", ""))
 
 
 def _is_change(part: str, found: re.Match[str]) -> bool:

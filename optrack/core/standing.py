@@ -58,3 +58,8 @@ def rollup(plan: Plan, states: Sequence[ItemState]) -> tuple[str, ...]:
 
 def _holds_runs(item_id: str, children: Mapping[str, list[Item]], runs: set[str]) -> bool:
     return any(child.id in runs for child in children.get(item_id, []))
+
+
+def comparisons(plan: Plan) -> int:
+    """Return how many comparisons with the baseline the plan holds: the family of its verdicts."""
+    return sum(is_runnable(plan, item) and item.id != plan.baseline for item in plan.items)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -82,6 +83,14 @@ class Judged(Frozen):
     judgement: Judgement
 
 
+def judgement_of(
+    judgements: Sequence[Judged], run: str | None, against: Against = "baseline"
+) -> Judgement | None:
+    """Return the latest judgement of exactly this run against its baseline, or against the original."""
+    found = (j.judgement for j in reversed(judgements) if j.against == against)
+    return next((judgement for judgement in found if judgement.candidate == run), None)
+
+
 class Acceptance(Frozen):
     """Somebody's word that a difference in `field` doesn't matter: to an item's comparisons or the plan's."""
 
@@ -95,7 +104,10 @@ class Acceptance(Frozen):
 
 
 class Adoption(Frozen):
-    """An item whose configuration was made the base of what follows; `run` is the evidence for it."""
+    """An item whose configuration was made the base of what follows; `run` is the evidence for it.
+
+    `undone_at` and `undone_by` tell when and by whom it was undone, None while it is in force.
+    """
 
     seq: int
     plan: str
@@ -104,6 +116,8 @@ class Adoption(Frozen):
     at: datetime
     who: str
     why: str
+    undone_at: datetime | None = None
+    undone_by: str | None = None
 
 
 class KnownFailure(Frozen):

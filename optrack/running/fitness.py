@@ -17,18 +17,29 @@ _LOOK_EVERY_S = 1.0
 Gpus = tuple[int, ...] | None
 
 
-def take_host(session: Session, *, wait: bool, should_stop: Callable[[], bool]) -> HostLock:
+def take_host(
+    session: Session,
+    *,
+    wait: bool,
+    should_stop: Callable[[], bool],
+    say: Callable[[str], object] = lambda text: None,
+) -> HostLock:
     """Return the right to measure on this host, or on the GPUs that the recipes ask for: `session.gpus` then.
 
     Raises HostUnfitError, naming the culprit, if the host can't be had or isn't fit; with `wait` it is
-    waited for instead, until `should_stop` says so (InterruptedRunError).
+    waited for instead, until `should_stop` says so (InterruptedRunError). `say` hears what is waited for,
+    once and when it changes.
     """
+    said = None
     while True:
         try:
             return _take(session)
-        except HostUnfitError:
+        except HostUnfitError as error:
             if not wait:
                 raise
+            if error.cause != said:
+                said = error.cause
+                say(error.message)
         if should_stop():
             raise InterruptedRunError("stopped while waiting for the host")
         time.sleep(_LOOK_EVERY_S)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-import re
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from optrack.core.applied import arguments_part
+from optrack.core.applied import arguments_part, rewritten_arguments
 from optrack.core.difference import differences
 from optrack.core.events import RepetitionMeasured
 from optrack.core.failure import plain_failure
-from optrack.core.metrics import Metric, Sample
-from optrack.core.parsers import Parsed, parse_output, parse_server_log
+from optrack.core.metrics import CHECK, Metric, Sample
+from optrack.core.parsers import parse_output, parse_server_log
 from optrack.core.recipe import Bench
 from optrack.core.run import ProcessId, Stage
 from optrack.core.snapshot import Snapshot
-from optrack.court import CHECK
+from optrack.running.code import code_of
 from optrack.running.journal import Journal
+from optrack.running.samples import last_number, require_valid, samples_of
 from optrack.running.session import Session, Side
 from optrack.running.will import Will
 from optrack.steps.capture import capture_before, capture_running, merge
@@ -26,7 +25,6 @@ from optrack.steps.engines.protocol import BenchCommand, Place
 from optrack.steps.gpus import GpuUse, gpu_use
 from optrack.steps.launch import start_server, wait_until_ready
 from optrack.steps.measure import run_bench
-from optrack.steps.patching import PatchError, patched_copy
 from optrack.steps.preflight import free_port, is_free, port_problem
 from optrack.steps.process import Tree, logs
 from optrack.steps.process.logs import Limits
@@ -44,6 +42,7 @@ class Launching:
         self, session: Session, side: Side, number: int, store: Store, journal: Journal, will: Will
     ) -> None:
         self.session, self.side, self.number = session, side, number
+        self.is_first = number == session.first
         self.store, self.journal, self.will = store, journal, will
         self.recipe, self.engine, self.run_id = side.recipe, side.engine, side.run.id
         self.folder = side.folder / f"launch-{number}"
@@ -59,9 +58,9 @@ class Launching:
         with self.stage("preflight"):
             self.place = self.choose_place()
             if self.side.repo is None:
-                self.side.repo = self.code()
+                self.side.repo = code_of(self.side, self.session.settings.project)
             self.env = self.session.environment(self.side, self.place)
-        if self.recipe.setup and self.number == 0:
+        if self.recipe.setup and self.is_first:
             with self.stage("setup", "setup.log"):
                 command = BenchCommand(shell=self.recipe.setup, parser="rules")
                 self.command(command, "setup", self.recipe.timeout.setup_s, None)
@@ -73,8 +72,10 @@ class Launching:
             if server is not None:
                 self.wait(server)
                 self.capture_running(server)
+            if self.is_first and self.session.resuming is not None and self.side.snapshot is not None:
+                self.session.resuming.look(self.side.run, self.side.snapshot, self.store, self.journal)
             self.measure(server)
-            if self.number == 0:
+            if self.is_first:
                 self.check(server)
         finally:
             if self.server is not None:
@@ -93,24 +94,6 @@ class Launching:
         return Place(
             run=self.run_id, item=self.side.run.item, launch=self.number, run_dir=self.folder, port=port
         )
-
-    def code(self) -> Path | None:
-        """Return the repository that the server's code comes from: with patches, a patched copy of it."""
-        if self.recipe.repo is None:
-            if self.recipe.patch:
-                why = "the recipe has a `patch` but no `repo` to apply it to"
-                raise StageFailed("preflight", "failed", plain_failure("patch", why))
-            return None
-        project = self.session.settings.project
-        repo = project / self.recipe.repo
-        if not self.recipe.patch:
-            return repo
-        try:
-            return patched_copy(
-                repo, [project / patch for patch in self.recipe.patch], self.side.folder / "repo"
-            )
-        except PatchError as error:
-            raise StageFailed("preflight", "failed", plain_failure("patch", str(error))) from error
 
     def capture_before(self) -> None:
         """Capture what can be known before anything runs: code, the environment passed on, hardware."""
@@ -146,8 +129,10 @@ class Launching:
             salt=self.session.salt,
         )
         found = found.model_copy(update={"arguments": arguments})
-        if self.number == 0:
+        if self.is_first:
             self.keep(found)
+            for sentence in rewritten_arguments(found):
+                self.store.note_run(self.run_id, sentence)
         else:
             self.compare(found)
 
@@ -203,6 +188,7 @@ class Launching:
             for bench in self.recipe.warmup:
                 command = self.engine.bench(self.recipe, bench, self.place)
                 self.command(command, "warmup", self.recipe.timeout.bench_s, server)
+            measured: tuple[Sample, ...] = ()
             for repetition in range(self.recipe.repetitions):
                 self.settle(server)
                 with self.side.sampling(self.session.gpus):
@@ -215,6 +201,9 @@ class Launching:
                         launch=self.number, repetition=repetition, side=self.side.run.role, samples=samples
                     )
                 )
+                measured += samples
+            if self.number == 0:
+                require_valid(measured, self.session.plan.metric.name)
 
     def measured(self, bench: Bench, repetition: int, server: Tree | None) -> tuple[Sample, ...]:
         """Run one benchmark pass and return its samples; raises StageFailed if it gave nothing usable."""
@@ -283,6 +272,7 @@ class Launching:
             timeout_s=timeout_s,
             run=self.run_id,
             should_stop=self.will.stop,
+            hurry=self.will.hurry,
             env=self.env,
             server_log=self.log if server else None,
             stage="setup" if stage == "setup" else "bench",
@@ -304,23 +294,3 @@ class Launching:
             )
         for line in ended.left:
             self.journal.note(f"left after the teardown: {line}")
-
-
-def last_number(output: bytes) -> float | None:
-    """Return the last number in what a command printed, or None."""
-    found = re.findall(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", output)
-    return float(found[-1]) if found else None
-
-
-def samples_of(parsed: Parsed, launch: int, repetition: int, prefix: str = "") -> tuple[Sample, ...]:
-    """Return what one pass measured as samples of the run."""
-    return tuple(
-        Sample(
-            metric=reading.metric.model_copy(update={"name": prefix + reading.metric.name}),
-            value=reading.value,
-            launch=launch,
-            repetition=repetition,
-            invalid=parsed.invalid,
-        )
-        for reading in parsed.readings
-    )

@@ -19,8 +19,9 @@ from optrack.core.recipe import Recipe
 from optrack.core.resolve import Resolved
 from optrack.core.run import Failure, Outcome, Run, Stage
 from optrack.core.runid import new_run_id
-from optrack.core.secrets import mask_data
+from optrack.core.secrets import mask_data, mask_text
 from optrack.core.snapshot import Snapshot
+from optrack.running.resuming import Resuming
 from optrack.settings import Settings, project_salt
 from optrack.steps.capture import Sampler
 from optrack.steps.engines import engine_named
@@ -74,6 +75,18 @@ class Session:
     salt: bytes
     sequential: bool = False
     gpus: tuple[int, ...] | None = None
+    resuming: Resuming | None = None
+    why_anew: str | None = None
+
+    @property
+    def first(self) -> int:
+        """The number of the first launch that this session makes on each side."""
+        return self.resuming.first if self.resuming else 0
+
+    @property
+    def kept(self) -> int:
+        """How many launches of each side are those of an interrupted run."""
+        return self.resuming.kept if self.resuming else 0
 
     @property
     def sides(self) -> tuple[Side, ...]:
@@ -94,13 +107,14 @@ class Session:
         return frozenset(name for side in self.sides for name in side.recipe.env)
 
     def schedule(self) -> Iterator[tuple[Side, int]]:
-        """Yield each launch in turn, with its number on its side."""
-        if self.baseline is None:
-            yield from ((self.candidate, number) for number in range(self.most_launches))
-            return
-        sides = {"candidate": self.candidate, "baseline": self.baseline}
-        for turn in launch_order(self.most_launches):
-            yield sides[turn], sides[turn].launches
+        """Yield each launch in turn, with its number on its side, until there are enough with those kept."""
+        number = self.first
+        while number - self.first + self.kept < self.most_launches:
+            for turn in launch_order(number + 1)[-2:]:
+                side = self.candidate if turn == "candidate" else self.baseline
+                if side is not None:
+                    yield side, number
+            number += 1
 
     def environment(self, side: Side, place: Place) -> dict[str, str]:
         """Return the environment of a side's commands: the runner's own, the recipe's over it, the launch's.
@@ -156,7 +170,7 @@ def _side(
         host=settings.host,
         started_at=at,
         actor=settings.actor,
-        plan_digest=digest(plan.text),
+        plan_digest=digest(mask_text(plan.text, project_salt(settings.state))),
         recipe_digest=resolved.digest,
         recipe=mask_data(
             {**resolved.data, "stop": "sequential" if sequential else "fixed"}, project_salt(settings.state)

@@ -84,14 +84,20 @@ def lock_host(
 def _opened(path: Path) -> int:
     """Open a lock file of any user: one that exists is opened as it is, a new one is writable for all."""
     flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
+    why = "it comes and goes"
     for _ in range(3):
-        with contextlib.suppress(FileNotFoundError):
-            return os.open(path, flags)
-        with contextlib.suppress(FileExistsError):
-            handle = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
-            os.fchmod(handle, 0o666)
-            return handle
-    raise HostUnfitError(f"the lock file {path} can't be opened")
+        try:
+            with contextlib.suppress(FileNotFoundError):
+                return os.open(path, flags)
+            with contextlib.suppress(FileExistsError):
+                handle = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
+                os.fchmod(handle, 0o666)
+                return handle
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+    raise HostUnfitError(
+        f"the lock file {path} can't be opened: {why}", hint="OPTRACK_LOCKS names another folder for it"
+    )
 
 
 def _holders(path: Path) -> str:

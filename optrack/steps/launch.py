@@ -22,6 +22,7 @@ from optrack.steps.stage import (
     breached,
     command_failed,
     interrupted,
+    not_started,
     stage_failed,
 )
 
@@ -50,7 +51,7 @@ def start_server(
     try:
         return start(Command(shell=shell, env=env, cwd=cwd, log=log), run=run, on_new=on_new)
     except (OSError, ValueError) as error:
-        raise stage_failed("launch", "not_started", str(error), log) from error
+        raise stage_failed("launch", "not_started", not_started(error), log) from error
 
 
 def wait_until_ready(

@@ -14,7 +14,7 @@ from optrack.steps.process.logs import Limits, LogGuard
 from optrack.steps.process.running import CommandTimeoutError
 from optrack.steps.process.running import run as run_command
 from optrack.steps.process.tree import Tree
-from optrack.steps.stage import breached, command_failed, interrupted, stage_failed
+from optrack.steps.stage import breached, command_failed, interrupted, not_started, stage_failed
 
 READ_LIMIT = 64 * 2**20
 """At most so many bytes, the last ones, are read of what a pass wrote."""
@@ -40,6 +40,7 @@ def run_bench(
     timeout_s: float,
     run: str,
     should_stop: Callable[[], bool],
+    hurry: Callable[[], bool] = lambda: False,
     env: Mapping[str, str] | None = None,
     server_log: Path | None = None,
     limits: Limits | None = None,
@@ -49,7 +50,8 @@ def run_bench(
     """Run one pass; return what its parser reads: what it printed, or what it added to its output file.
 
     The server's death ends the pass at once. Raises StageFailed: an exit code that isn't 0, the server's
-    death, a time-out, a limit, `should_stop`, or an output file that the pass didn't write.
+    death, a time-out, a limit, `should_stop`, or an output file that the pass didn't write. A pass that is ended
+    gets 5 s to go by itself, until `hurry` says True.
     """
     begin = logs.size(log)
     before = _Before.of(cwd / command.output) if command.output is not None else None
@@ -57,11 +59,13 @@ def run_bench(
     whole = {**(env or {}), **command.env}
     bench = Command(shell=command.shell, env=whole, cwd=cwd, log=log)
     try:
-        exit_ = run_command(bench, run=run, timeout_s=timeout_s, watch=watch.check, on_new=on_new)
+        exit_ = run_command(
+            bench, run=run, timeout_s=timeout_s, watch=watch.check, hurry=hurry, on_new=on_new
+        )
     except CommandTimeoutError as error:
         raise stage_failed(stage, "timed_out", str(error), log, start=begin, outcome="timed_out") from error
     except (OSError, ValueError) as error:
-        raise stage_failed(stage, "not_started", str(error), log, start=begin) from error
+        raise stage_failed(stage, "not_started", not_started(error), log, start=begin) from error
     watch.check()
     if not exit_.ok:
         raise command_failed(stage, exit_, log, start=begin)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import socket
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -20,7 +21,6 @@ IDLE_GPU_BYTES = 2 * 2**30
 """A GPU on which nothing computes may hold so much: drivers and displays do."""
 
 CPU_LOOK_S = 0.3
-RETRY_S = 2.0
 
 
 class Problem(Frozen):
@@ -57,35 +57,19 @@ def check_host(
     return tuple(problems)
 
 
-def wait_until_fit(
-    check: Callable[[], tuple[Problem, ...]],
-    *,
-    should_stop: Callable[[], bool],
-    say: Callable[[str], object] = lambda text: None,
-) -> tuple[Problem, ...]:
-    """Check again and again until nothing is found; return what is left if `should_stop` ends the wait.
-
-    `say` hears of the problems whenever they change.
-    """
-    said = ""
-    while problems := check():
-        text = "; ".join(problem.message for problem in problems)
-        if text != said:
-            say(f"waiting: {text}")
-            said = text
-        resume = time.monotonic() + RETRY_S
-        while time.monotonic() < resume:
-            if should_stop():
-                return problems
-            time.sleep(0.05)
-    return ()
-
-
 def unfit(problems: Sequence[Problem]) -> HostUnfitError:
     """Return the error for what was found: the problems as its message, the first one's hint."""
     message = "the host isn't fit to measure on: " + "; ".join(problem.message for problem in problems)
     hint = next((problem.hint for problem in problems if problem.hint), None)
-    return HostUnfitError(message, hint=f"{hint}; --wait waits" if hint else "--wait waits until it is")
+    hint = f"{hint}; --wait waits" if hint else "--wait waits until it is"
+    return HostUnfitError(message, hint=hint, cause="; ".join(map(_cause, problems)))
+
+
+def _cause(problem: Problem) -> str:
+    """Return what stays the same of a problem while it lasts."""
+    if problem.kind in ("cpu", "disk"):
+        return problem.kind
+    return re.sub(r"[\d.]+ GiB", "", problem.message)
 
 
 def is_free(port: int, host: str = "127.0.0.1") -> bool:

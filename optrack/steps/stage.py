@@ -41,6 +41,13 @@ def stage_failed(
     return StageFailed(stage, outcome, plain_failure(kind, message, text))
 
 
+def not_started(error: OSError | ValueError) -> str:
+    """Say why a command couldn't be started: what is missing, and where."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or 'the command'}: {error.strerror.lower()}"
+    return str(error)
+
+
 def breached(stage: Stage, breach: Breach, log: Path, *, start: int = 0) -> StageFailed:
     """Return the failure of a stage whose log passed a limit: silence is a time-out, the rest a failure."""
     outcome: FailedOutcome = "timed_out" if breach.kind == "silent" else "failed"

@@ -1,25 +1,20 @@
-"""What the record of a campaign tells of its past: the course of the metric, failures, how estimates did."""
+"""What the record of a campaign tells of its past: the course of the metric, failures, times of stages."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from optrack.core.judge.calibration import expected_gain
-from optrack.core.judgement import Effect
 from optrack.core.metrics import series_of
-from optrack.core.plan import Plan, Quantity
+from optrack.core.plan import Plan
 from optrack.core.run import Run, Stage
-from optrack.core.state import ItemState
-from optrack.court import means_of
 from optrack.steps.record.reader import Reader
-from optrack.tui.board import Calibration, FailureGroup, Step
+from optrack.tui.board import FailureGroup, Step
 
 LATEST = 500
 """A campaign's course is told of so many runs at most: more than a terminal has columns for."""
 
 _ALIKE = 20
-_TELLING = ("improvement", "regression", "no_change")
 
 
 class Course:
@@ -75,49 +70,6 @@ def failure_groups(reader: Reader, plan: Plan) -> Sequence[FailureGroup]:
             )
         )
     return found
-
-
-def calibrations(reader: Reader, plan: Plan, states: Collection[ItemState]) -> Sequence[Calibration]:
-    """Return expected against measured gain, for the items with an expectation and a fair verdict.
-
-    A gain is positive where the metric gets better, be that higher or lower.
-    """
-    found = []
-    means: dict[str, Mapping[str, float]] = {}
-    for state in states:
-        judgement, gain = state.judgement, state.item.gain
-        if judgement is None or judgement.effect is None or judgement.baseline is None or gain is None:
-            continue
-        if judgement.comparison != "fair" or judgement.verdict not in _TELLING:
-            continue
-        if judgement.baseline not in means:
-            means[judgement.baseline] = means_of(reader.run(judgement.baseline))
-        better = plan.metric.better or "higher"
-        bounds = expected_gain(gain, means[judgement.baseline], better)
-        sign = -1 if better == "lower" else 1
-        effect = judgement.effect if sign > 0 else _turned(judgement.effect)
-        percent = 100 * effect.relative
-        found.append(
-            Calibration(
-                item=state.item.id,
-                title=state.item.title,
-                expected=_percent(bounds) if bounds else gain,
-                measured=Quantity(text=f"{percent:+.1f}%", low=percent, high=percent, unit="%"),
-                effect=effect,
-            )
-        )
-    return found
-
-
-def _turned(effect: Effect) -> Effect:
-    """Return the effect on what should be low as a gain."""
-    return effect.model_copy(update={"relative": -effect.relative, "low": -effect.high, "high": -effect.low})
-
-
-def _percent(bounds: tuple[float, float]) -> Quantity:
-    low, high = sorted(100 * bound for bound in bounds)
-    text = f"{low:+.3g}%" if f"{low:.3g}" == f"{high:.3g}" else f"{low:+.3g} to {high:+.3g}%"
-    return Quantity(text=text, low=low, high=high, unit="%")
 
 
 def expected_stages(reader: Reader, run: Run) -> Mapping[Stage, float]:

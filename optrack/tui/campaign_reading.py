@@ -31,7 +31,8 @@ from optrack.tui.board import (
     ResolvedItem,
     Step,
 )
-from optrack.tui.campaign_past import LATEST, Course, calibrations, expected_stages, failure_groups
+from optrack.tui.calibrated import calibrated
+from optrack.tui.campaign_past import LATEST, Course, expected_stages, failure_groups
 from optrack.tui.host_load import HostLoad, recorded_gauges
 from optrack.tui.next_item import Choosing
 
@@ -279,7 +280,7 @@ class CampaignReading:
 
     def calibration(self) -> Sequence[Calibration]:
         """Return expected against measured gain, for the items that have both."""
-        return calibrations(self._reader, *self._look())
+        return calibrated(*self._look(), self._reader.run)
 
 
 def _problems(path: Path, error: PlanError) -> tuple[Problem, ...]:

@@ -49,6 +49,12 @@ def _late_edit(world: World) -> None:
     world.during.append(lambda: (world.project / "server.py").write_text("edited while measuring\n"))
 
 
+def _customize(world: World, text: str) -> None:
+    """Give the server's interpreter a sitecustomize that goes before one that the system may have."""
+    (world.site / "sitecustomize.py").write_text(text)
+    (world.site / "first.pth").write_text(f"import sys; sys.path.insert(0, {str(world.site)!r})\n")
+
+
 def _fetch(world: World) -> None:
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 1\n"
     commit_in(world.repo, {".gitattributes": "*.bin filter=lfs\n", "weights.bin": pointer})
@@ -74,9 +80,7 @@ PLANTED: tuple[Planted, ...] = (
     Planted("an unknown variable", lambda w: w.set(FOO="1"), "env.other.FOO", "volatile", "note"),
     Planted(
         "sitecustomize sets a variable",
-        lambda w: (w.site / "sitecustomize.py").write_text(
-            "import os\nos.environ['NCCL_MAX_NCHANNELS']='2'\n"
-        ),
+        lambda w: _customize(w, "import os\nos.environ['NCCL_MAX_NCHANNELS']='2'\n"),
         "env.server.NCCL_MAX_NCHANNELS",
     ),
     Planted(

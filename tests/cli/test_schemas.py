@@ -107,3 +107,13 @@ def test_each_line_of_watch_fits_its_schema(call: Call) -> None:
     assert len(lines) > 3
     for line in lines:
         jsonschema.validate(line, answer_schema("watch"))
+
+
+def test_the_registry_of_an_adopted_base_fits_the_schema(call: Call) -> None:
+    call("adopt", "1B", "--why", "it is faster")
+    answer = call("show", "baseline", "--json").json
+    assert answer["registry"]["adoptions"][0]["stands"] is True
+    jsonschema.validate(answer, answer_schema("show-item"), cls=jsonschema.Draft202012Validator)
+    expected = call("show", "1B", "--json").json["expected"]
+    assert (expected["low"], expected["high"], expected["standing"]) == (0.1, 0.2, "within")
+    assert "expected:    +10.0% to +20.0%; measured +" in call("show", "1B").out

@@ -102,7 +102,7 @@ ORDINARY: dict[str, Any] = {
                 "foreign": [],
             }
         },
-        "cpu": {"foreign_cores": 0.1},
+        "cpu": {"foreign_share": 0.01},
     },
 }
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from optrack.core.difference import comparison
 from optrack.core.judge.baselines import (
     Baseline,
     Measurement,
@@ -16,9 +17,12 @@ from optrack.core.judge.baselines import (
     in_force,
     lineage,
     original,
+    unseen_code,
+    with_load_counted,
 )
 from optrack.core.judge.evidence import Evidence, evidence_of
-from optrack.core.judgement import Effect
+from optrack.core.judgement import Difference, Effect
+from optrack.core.snapshot import Snapshot
 from tests.judge.session import flat, side
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -88,3 +92,23 @@ def test_effects_of_a_chain_compound_against_the_original() -> None:
     assert total.relative == pytest.approx(0.21)
     assert total.low < 0.19 < total.relative < 0.23 < total.high
     assert compounded([]) is None
+
+
+def test_what_others_did_on_the_cpus_counts_between_runs_made_one_after_the_other() -> None:
+    seen = [
+        Difference.model_validate(
+            {"field": field, "baseline": 0.1, "candidate": 0.8, "cls": "volatile", "severity": "note"}
+        )
+        for field in ("load.cpu.foreign_share", "load.gpus.0.power_w.mean")
+    ]
+    counted = with_load_counted(seen)
+    assert [difference.severity for difference in counted] == ["blocking", "note"]
+    assert comparison(counted) == "unfair"
+
+
+def test_code_that_no_repository_holds_is_unknown_between_two_runs() -> None:
+    outside = Snapshot(git={"project": {"state": "none"}})
+    inside = Snapshot(git={"project": {"state": "branch", "code": "a"}})
+    served = Snapshot(git={"project": {"state": "none"}, "repo": {"state": "branch", "code": "a"}})
+    assert comparison(unseen_code([outside, outside])) == "unknown"
+    assert [unseen_code([one, one]) for one in (inside, served)] == [(), ()]

@@ -31,7 +31,7 @@ FAIR: dict[str, Mapping[str, Any]] = {
     "a renamed branch": {"git/project/branch": "tuning"},
     "the library under another path": {"libraries/loaded/nccl/path": "/opt/lib/libnccl.so.2"},
     "another editor": {"env/other/EDITOR": "digest-2"},
-    "a desktop's worth of CPU load": {"load/cpu/foreign_cores": 0.4},
+    "a desktop's worth of CPU load": {"load/cpu/foreign_share": 0.12},
     "a watched file touched but not changed": {"files/patches/fusion.diff/mtime": 5.0},
     "more power drawn while idle": {f"{GPU}/state/power_w": 60.0},
 }

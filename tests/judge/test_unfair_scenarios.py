@@ -53,7 +53,7 @@ UNFAIR: dict[str, tuple[Mapping[str, Any], Mapping[str, Any], tuple[str, ...]]] 
         ("processes on GPU 0",),
     ),
     "another user's job on the GPU while measuring": ({}, {f"{LOAD}/foreign": ["train"]}, ("GPU 0", "train")),
-    "a CPU job beside the baseline": ({}, {"load/cpu/foreign_cores": 12.0}, ("CPU load",)),
+    "hyper-threading switched off": ({"hardware/cpu/smt": "off"}, {"hardware/cpu/smt": "on"}, ("smt",)),
     "a package upgraded in between": (
         {"packages/distributions/torch": "2.10.0"},
         {},
@@ -85,7 +85,11 @@ UNFAIR: dict[str, tuple[Mapping[str, Any], Mapping[str, Any], tuple[str, ...]]] 
         {},
         ("attention_backend", "triton"),
     ),
-    "a smaller KV cache": ({}, {"arguments/reported/max_total_num_tokens": 300_000}, ("KV cache",)),
+    "a smaller KV cache": (
+        {},
+        {"arguments/reported/max_total_num_tokens": 300_000},
+        ("max_total_num_tokens",),
+    ),
 }
 
 

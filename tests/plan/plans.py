@@ -88,4 +88,6 @@ def states(
 def judged(verdict: Verdict, relative: float = 0.1) -> Judgement:
     """Return a judgement with this verdict and effect."""
     effect = Effect(relative=relative, low=relative - 0.01, high=relative + 0.01, confidence=0.95)
-    return Judgement(verdict=verdict, baseline="b", candidate="c", metric="m", effect=effect)
+    return Judgement(
+        verdict=verdict, baseline="b", candidate="c", metric="m", comparison="fair", effect=effect
+    )

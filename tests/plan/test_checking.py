@@ -98,3 +98,12 @@ def test_a_problem_prints_as_path_line_column() -> None:
     assert check(plan)[0].located("p.md") == (
         "p.md:5:1: error: recipe: unknown key `lanch` (did you mean `launch`?)"
     )
+
+
+def test_what_is_nested_too_deeply_is_pointed_out_and_not_dropped_silently() -> None:
+    deep = "\n".join("  " * level + f"- [ ] level {level}" for level in range(40))
+    plan = read(f"# Plan\n\n{deep}\n")
+    assert len(plan.items) == 29
+    assert said(f"# Plan\n\n{deep}\n") == [
+        ("warning", 32, "what stands here is nested too deeply and isn't read")
+    ]

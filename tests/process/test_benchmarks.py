@@ -33,6 +33,7 @@ def bench(
     server: Tree | None = None,
     timeout_s: float = 20,
     should_stop: Callable[[], bool] = lambda: False,
+    hurry: Callable[[], bool] = lambda: False,
     limits: Limits | None = None,
     cwd: Path | None = None,
 ) -> bytes:
@@ -45,6 +46,7 @@ def bench(
         timeout_s=timeout_s,
         run=lab.run,
         should_stop=should_stop,
+        hurry=hurry,
         env=lab.env,
         limits=limits,
     )
@@ -79,6 +81,15 @@ def test_a_pass_that_leaves_its_file_untouched_has_no_result(lab: Lab) -> None:
     assert failed.value.stage == "parse" and failed.value.failure.kind == "no_result"
     with pytest.raises(StageFailed):
         bench(lab, "true", output="never.json")
+
+
+def test_a_pass_that_holds_on_has_less_grace_when_there_is_a_hurry(lab: Lab) -> None:
+    begin = time.monotonic()
+    shell = "trap '' TERM; touch begun; while :; do sleep 0.05; done"
+    with pytest.raises(StageFailed) as failed:
+        bench(lab, shell, should_stop=(lab.folder / "begun").exists, hurry=lambda: True)
+    assert time.monotonic() - begin < 4
+    assert failed.value.outcome == "interrupted" and leftovers(lab.run) == ()
 
 
 def test_the_death_of_the_server_ends_the_pass_at_once(lab: Lab) -> None:

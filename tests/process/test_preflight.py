@@ -9,11 +9,13 @@ import sys
 import types
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
+from optrack.errors import HostUnfitError
 from optrack.steps import gpus
-from optrack.steps.preflight import Problem, check_host, free_port, is_free, unfit, wait_until_fit
+from optrack.steps.preflight import Problem, check_host, free_port, is_free, unfit
 from optrack.steps.process import start
 from tests.process.conftest import Lab
 
@@ -72,22 +74,16 @@ def test_a_busy_machine_is_refused_with_the_busiest_process() -> None:
     assert problem.kind == "cpu" and "busy" in problem.message
 
 
-def test_waiting_ends_when_the_host_is_fit_and_says_each_problem_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("optrack.steps.preflight.RETRY_S", 0.0)
-    busy = (Problem(kind="gpu", message="GPU 0 is used"),)
-    answers = iter([busy, busy, ()])
-    said: list[str] = []
-    assert wait_until_fit(lambda: next(answers), should_stop=lambda: False, say=said.append) == ()
-    assert said == ["waiting: GPU 0 is used"]
+def test_a_refusal_has_the_same_cause_while_only_its_figures_move() -> None:
+    def refusal(kind: Literal["cpu", "gpu"], message: str) -> HostUnfitError:
+        return unfit([Problem(kind=kind, message=message, hint="end it")])
 
-
-def test_waiting_can_be_stopped() -> None:
-    busy = (Problem(kind="gpu", message="GPU 0 is used", hint="end it"),)
-    assert wait_until_fit(lambda: busy, should_stop=lambda: True) == busy
-    error = unfit(busy)
-    assert error.exit_code == 4 and "GPU 0" in error.message and "--wait" in (error.hint or "")
+    one = refusal("gpu", "GPU 0 is used by pid 7 (python), 3.1 GiB")
+    assert one.exit_code == 4 and "GPU 0" in one.message and "--wait" in (one.hint or "")
+    assert one.cause == refusal("gpu", "GPU 0 is used by pid 7 (python), 62.0 GiB").cause
+    assert one.cause != refusal("gpu", "GPU 0 is used by pid 8 (python), 3.1 GiB").cause
+    busy = [f"the CPUs are {share}% busy, most of all with pid {share}" for share in (60, 70)]
+    assert refusal("cpu", busy[0]).cause == refusal("cpu", busy[1]).cause
 
 
 class FakeNvml(types.ModuleType):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 from optrack.core.export import Log, csv_log, json_log, markdown_log, selected
-from tests.report.filled import Filled
+from tests.report.filled import FASTER, Filled, filled
 
 
 def section(text: str, heading: str) -> str:
@@ -101,3 +102,27 @@ def test_a_plan_without_runs_has_a_log_too(project: Filled) -> None:
     text = markdown_log(bare)
     assert "**Baseline**: not measured yet" in text
     assert "no fair improvement yet" in text
+
+
+def test_the_head_says_how_false_improvements_are_bounded_and_how_good_the_estimates_were(
+    project: Filled,
+) -> None:
+    head = markdown_log(project.campaign.log()).split("\n## ", 1)[0]
+    assert "**Many comparisons**: The chance of even one false improvement among 4 comparisons" in head
+    assert "Bonferroni: 1.25% for each" in head
+    assert "**Estimates**: The estimates of this plan were 1.3 times too low (over 1 item" in head
+
+
+def test_runs_on_an_adopted_base_are_told_apart_from_the_originals(tmp_path: Path) -> None:
+    project = filled(tmp_path / "own")
+    campaign = project.campaign
+    judged = next(state.judgement for state in campaign.states() if state.item.id == "1B")
+    assert judged is not None
+    at = campaign.reader.run(judged.candidate).started_at
+    campaign.store.adopt(campaign.plan.name, "1B", who="ada", why="faster", at=at, run=judged.candidate)
+    project.minutes += 600
+    project.run("baseline", FASTER)
+    said = section(markdown_log(campaign.log()), "Baselines")
+    assert "**the original**" in said and "**with 1B adopted**" in said
+    assert "| 1B |" in said and "in force" in said
+    assert "moved by" not in said

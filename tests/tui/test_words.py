@@ -114,9 +114,10 @@ def test_figures_are_short_and_odd_values_are_named() -> None:
 
 def test_expected_against_measured_is_a_word() -> None:
     plan = Quantity(text="5-10 ms", low=5, high=10, unit="ms")
-    assert against(plan, Quantity(text="2", low=2, high=3)).text == "- less"
-    assert against(plan, Quantity(text="12", low=12, high=12)).text == "+ more"
-    assert against(plan, Quantity(text="7", low=7, high=12)).text == "= as told"
+    assert against(plan, Quantity(text="2-3 ms", low=2, high=3, unit="ms")).text == "- less"
+    assert against(plan, Quantity(text="12 ms", low=12, high=12, unit="ms")).text == "+ more"
+    assert against(plan, Quantity(text="7-12 ms", low=7, high=12, unit="ms")).text == "= as told"
+    assert against(plan, Quantity(text="+7%", low=7, high=7, unit="%")).text == ""
     assert against(plan, None).text == ""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from optrack.core.contract.answer import Answer
 from optrack.core.contract.parts import (
     ItemPart,
@@ -52,9 +54,12 @@ class AuditChangePart(Part):
 
 
 class AuditAnswer(Answer):
-    """`audit`: the conclusions that changed."""
+    """`audit`: the conclusions that changed, the baseline's run that was rejected, and the adopted items whose
+    evidence doesn't stand."""
 
     changed: list[AuditChangePart]
+    rejected: str | None = None
+    adopted_without_evidence: list[str] = Field(default_factory=list)
 
 
 class PlanBody(Part):

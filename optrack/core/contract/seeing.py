@@ -16,7 +16,7 @@ from optrack.core.contract.parts import (
     StatePart,
     Time,
 )
-from optrack.core.judgement import Comparison
+from optrack.core.judgement import Comparison, Verdict
 from optrack.core.run import Outcome
 from optrack.core.status import Status
 
@@ -29,12 +29,65 @@ class StatusAnswer(Answer):
     items: list[StatePart]
 
 
+class MeasuredPart(Part):
+    """One measurement of a base; `rejected` says why it can't be compared with, null where it can."""
+
+    run: str
+    at: Time
+    mean: float | None
+    beside: str | None
+    rejected: str | None
+
+
+class BasePart(Part):
+    """A configuration that items were compared with: what was adopted into it, and how it drifted, in words."""
+
+    adopted: list[str]
+    drift: str | None
+    measurements: list[MeasuredPart]
+
+
+class RestPart(Part):
+    """An adoption; `stands` tells whether the evidence it rests on is still a fair improvement."""
+
+    item: str
+    run: str | None
+    at: Time
+    who: str
+    why: str
+    undone_at: Time | None
+    undone_by: str | None
+    verdict: Verdict | None
+    stands: bool
+
+
+class RegistryPart(Part):
+    """The bases of a plan, the original first, and every adoption, undone ones too."""
+
+    bases: list[BasePart]
+    adoptions: list[RestPart]
+
+
+class ExpectedPart(Part):
+    """An expected gain (its bounds) beside the measured one, as fractions by which the metric gets better."""
+
+    item: str
+    low: float
+    high: float
+    measured: float
+    standing: Literal["below", "within", "above"]
+
+
 class ShowItemAnswer(Answer):
-    """`show ITEM`: an item, its runs, the judgement in force."""
+    """`show ITEM`: an item, its runs, the judgement in force, what that means against the original where another
+    base is adopted, and, of the baseline, its registry."""
 
     item: ItemPart
     runs: list[RunPart]
     judgement: JudgementPart | None
+    against_original: JudgementPart | None = None
+    expected: ExpectedPart | None = None
+    registry: RegistryPart | None = None
 
 
 class ShowRunAnswer(Answer):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -66,10 +67,53 @@ def audit(
                 before=before,
                 after=after,
                 why=_why(before, after, bad),
-                offer_again=after.verdict is None and before.verdict is not None,
+                offer_again=before.verdict is not None and _is_open(before, after),
             )
         )
     return tuple(changed)
+
+
+def rejected_baseline(run: str, why: str) -> Difference:
+    """Return that a baseline's run proved unfit to compare with, as a difference that makes it unfair."""
+    return Difference(
+        field="baseline.run",
+        baseline=run,
+        candidate=None,
+        cls="unexplained",
+        severity="blocking",
+        meaning=f"The baseline's run {run} proved unfair: {why}",
+    )
+
+
+def lost_since(
+    found: Sequence[Difference], between: Sequence[Difference], following: str
+) -> tuple[Difference, ...]:
+    """Return what the baseline's next run had otherwise, where nobody saw which of the two the candidate had.
+
+    `found` are the differences of the candidate from its baseline's run, `between` those of the baseline's
+    next run, `following`, from the same run. What both sides of a comparison showed alike stays fair,
+    whatever changed afterwards.
+    """
+    unseen = [difference.field for difference in found if difference.cls == "unknown"]
+    return tuple(
+        Difference(
+            field=lost.field,
+            baseline=lost.baseline,
+            candidate=None,
+            cls="unexplained",
+            severity="blocking",
+            meaning=f"{lost.field} was {_shown(lost.baseline)} in the baseline's run and is "
+            f"{_shown(lost.candidate)} in its next one, {following}; what the candidate had wasn't captured.",
+        )
+        for lost in between
+        if lost.cls == "unexplained"
+        and lost.severity == "blocking"
+        and any(lost.field == field or lost.field.startswith(f"{field}.") for field in unseen)
+    )
+
+
+def _shown(value: Any) -> str:
+    return "not set" if value is None else str(value)
 
 
 def improved(judgements: Mapping[str, Judgement]) -> frozenset[str]:
@@ -92,19 +136,10 @@ def resting_on(judgements: Collection[Judgement], baseline: str) -> tuple[Judgem
 
 def _again(case: Case, bad: Mapping[str, str]) -> Judgement:
     differences, comparison = case.differences, case.comparison
-    if case.baseline is not None and case.baseline.run in bad:
+    known = any(difference.field == "baseline.run" for difference in differences)
+    if case.baseline is not None and case.baseline.run in bad and not known:
         comparison = "unfair"
-        differences = (
-            *differences,
-            Difference(
-                field="baseline.run",
-                baseline=case.baseline.run,
-                candidate=None,
-                cls="unexplained",
-                severity="blocking",
-                meaning=f"The baseline's run {case.baseline.run} proved unfair: {bad[case.baseline.run]}",
-            ),
-        )
+        differences = (*differences, rejected_baseline(case.baseline.run, bad[case.baseline.run]))
     return judge(
         case.candidate,
         case.baseline,
@@ -115,6 +150,11 @@ def _again(case: Case, bad: Mapping[str, str]) -> Judgement:
         not_applied=case.not_applied,
         seen_alone=case.seen_alone,
     )
+
+
+def _is_open(before: Judgement, after: Judgement) -> bool:
+    """Whether a conclusion has given way to none: no verdict, or one that can't tell any more."""
+    return after.verdict is None or (after.verdict == "inconclusive" and before.verdict != "inconclusive")
 
 
 def _label(judgement: Judgement) -> tuple[object, ...]:
@@ -131,7 +171,13 @@ def _why(before: Judgement, after: Judgement, bad: Mapping[str, str]) -> str:
         )
         if old != new
     ]
+    known = {_words(reason) for reason in before.reasons}
     because = bad.get(after.baseline or "") or next(
-        (reason for reason in after.reasons if reason not in before.reasons), "the rules changed"
+        (reason for reason in after.reasons if _words(reason) not in known), "the rules changed"
     )
     return f"Judged again: {', '.join(changes)}. {because[:1].upper()}{because[1:]}"
+
+
+def _words(reason: str) -> str:
+    """Return a reason without its numbers: one in which only they moved isn't what changed a verdict."""
+    return re.sub(r"[\d.]+", "#", reason)

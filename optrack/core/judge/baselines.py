@@ -14,6 +14,7 @@ from optrack.core.frozen import Frozen
 from optrack.core.judge.evidence import Evidence, History
 from optrack.core.judge.wording import amount, percent
 from optrack.core.judgement import Difference, Effect
+from optrack.core.snapshot import Snapshot
 
 MAX_AGE = timedelta(hours=24)
 """How old a baseline may be before it is measured again."""
@@ -108,6 +109,43 @@ def ageing_differences(measured: Measurement, reasons: Sequence[str]) -> tuple[D
             meaning=f"{reason} It has to be measured again ({measured.run} is stale).",
         )
         for reason in reasons
+    )
+
+
+def unseen_code(snapshots: Sequence[Snapshot | None]) -> tuple[Difference, ...]:
+    """Return that the code of two runs made one after the other can't be compared, if no repository holds it.
+
+    Runs whose launches alternate read the same files; between others they may have been edited.
+    """
+    git = [snapshot.git or {} for snapshot in snapshots if snapshot is not None]
+    if "repo" in {name for seen in git for name in seen}:
+        return ()
+    if not git or any(seen.get("project", {}).get("state") != "none" for seen in git):
+        return ()
+    return (
+        Difference(
+            field="git.project",
+            baseline=None,
+            candidate=None,
+            cls="unknown",
+            severity="blocking",
+            meaning="The project folder is in no git repository: code edited between the two runs would not "
+            "be seen.",
+        ),
+    )
+
+
+def with_load_counted(found: Sequence[Difference]) -> tuple[Difference, ...]:
+    """Return the differences with what others did on the CPUs as one that counts.
+
+    Of launches that alternate it makes noise, which the interval shows; of two runs one after the other it is
+    in one side alone.
+    """
+    return tuple(
+        difference.model_copy(update={"severity": "blocking"})
+        if difference.field == "load.cpu.foreign_share"
+        else difference
+        for difference in found
     )
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from optrack.core.frozen import Frozen
+from optrack.core.judge.wording import amount
+from optrack.core.metrics import metric_named
 
 FUNCTIONS: tuple[str, ...] = ("min", "max", "abs", "sqrt", "log", "exp", "round")
 """What an expression may call."""
@@ -68,6 +70,21 @@ def names_in(expression: str) -> tuple[frozenset[str], frozenset[str]]:
     }
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     return frozenset(names - {"baseline", *FUNCTIONS}), frozenset(of_baseline)
+
+
+def unit_of(name: str, recipe: Mapping[str, Any]) -> str:
+    """Return the unit of a derived metric: what the recipe says of a metric of its name, else what its name implies."""
+    rule = (recipe.get("metrics") or {}).get(name)
+    given = rule.get("unit") if isinstance(rule, Mapping) else None
+    return str(given) if given else metric_named(name).unit
+
+
+def derived_text(derived: Mapping[str, float | None], recipe: Mapping[str, Any]) -> dict[str, str]:
+    """Return each derived metric with its unit where one is known, and that it can't be computed where so."""
+    return {
+        name: amount(value, unit_of(name, recipe)) if value is not None else "can't be computed"
+        for name, value in derived.items()
+    }
 
 
 def expression_problem(expression: str, known: Collection[str] | None = None) -> str | None:

@@ -17,6 +17,8 @@ from optrack.core.run import Failure, Outcome, Run, Stage
 MOST_LAUNCHES_A_SIDE = 16
 """How many launches a side a sequential session may use unless its recipe says."""
 
+CONFIDENCE = 0.95
+"""The confidence of every interval: what is left over is the chance of a false improvement in a whole plan."""
 
 _LARGEST = 1e300
 """Sums of larger values may leave the range of a float."""
@@ -65,7 +67,7 @@ class Rules(Frozen):
 
     metric: Metric
     min_effect: float = 0.02
-    confidence: float = 0.95
+    confidence: float = CONFIDENCE
     interleaved: bool = True
     family: int = Field(default=1, ge=1)
     sequential: bool = False

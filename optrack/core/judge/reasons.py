@@ -28,7 +28,7 @@ def failure_reasons(side: Side, baseline: Side | None, differences: Sequence[Dif
         )
     if failure and baseline and baseline.failure and baseline.failure.fingerprint == failure.fingerprint:
         said.append("The baseline fails in the same way, so the treatment isn't what broke it.")
-    blocking = [d for d in differences if d.severity == "blocking"]
+    blocking = [d for d in differences if d.severity == "blocking" and d.cls != "unknown"]
     if blocking:
         said.append(
             f"The failure may also come from what else differs: {listed([d.field for d in blocking])}."

@@ -26,6 +26,7 @@ def parse_plan(data: bytes, *, name: str, path: str) -> Plan:
     front = read_front_matter(text)
     root = read_document(front.text)
     problems = list(front.problems)
+    problems += map(_too_deep, root.unread[:20])
     fences = recipe_fences(root, problems)
     drafts = find_drafts(root, named_plan=bool(front.values), has_recipes=bool(fences))
     base = place_recipes(drafts, fences, problems)
@@ -43,6 +44,15 @@ def parse_plan(data: bytes, *, name: str, path: str) -> Plan:
         recipe=base,
         problems=tuple(problems),
         **_settings(front),
+    )
+
+
+def _too_deep(line: int) -> Problem:
+    return Problem(
+        severity="warning",
+        message="what stands here is nested too deeply and isn't read",
+        line=line,
+        hint="write it as a list of its own",
     )
 
 

@@ -25,6 +25,7 @@ _WEAK_GAIN = (
 )
 _KEY = re.compile(r"^\s*(?P<key>[^:：\n]{1,48}?)\s*[:：]\s*(?P<value>.*)$", re.DOTALL)
 _JOINED = re.compile(r"\s+[|·•]\s+|\s*[;,.]\s+(?=[A-Z][\w ]{2,24}:\s)")
+_NAMED_PART = re.compile(r"\s*(?:[;,.|·]\s+|\s[—–]\s)(?=[^\W\d][^:,;.|]{1,30}:\s)")
 _DONE_ALREADY = re.compile(
     r"^(?:already (?:done|implemented|in place|complete)|done already|nothing to do)\b"
     r"|\bno (?:further )?action needed\b",
@@ -43,8 +44,13 @@ class Attribute:
 
 
 def attributes_in(blocks: list[Block], *, depth: int = 3) -> Iterator[Attribute]:
-    """Yield the attributes in an item's own blocks: bullets, lines of paragraphs, quotes."""
+    """Yield the attributes in an item's own blocks: bullets, lines of paragraphs, quotes, and lists below a
+    line that is an attribute's name (`**Expected impact**`)."""
+    name: str | None = None
     for block in blocks:
+        if isinstance(block, Listing) and name is not None:
+            yield from _listed(name, block)
+        name = _name_alone(block)
         match block:
             case Paragraph():
                 yield from _of_lines(block.lines)
@@ -54,6 +60,33 @@ def attributes_in(blocks: list[Block], *, depth: int = 3) -> Iterator[Attribute]
                 for entry in block.entries:
                     if entry.lines and entry.box is None:
                         yield from _of_lines([Inline.joined(entry.lines)])
+
+
+def known_in(text: str) -> Iterator[Attribute]:
+    """Yield the attributes with a known name in what is said after a title (`Gain: 2x, effort: 1 day`)."""
+    for part in _NAMED_PART.split(text[:1000]):
+        found = _KEY.match(part)
+        key = canonical(found["key"]) if found is not None else None
+        if found is not None and key is not None and found["value"].strip():
+            yield Attribute(plain(found["key"]).strip("*_ "), key, found["value"].strip(), 0)
+
+
+def _name_alone(block: Block) -> str | None:
+    if not isinstance(block, Paragraph) or len(block.lines) != 1:
+        return None
+    line = block.lines[0].stripped()
+    alone = line.lead == line.text or line.text.endswith((":", "："))
+    return plain(line.text) if alone and canonical(plain(line.text)) in ("gain", "effort") else None
+
+
+def _listed(name: str, listing: Listing) -> Iterator[Attribute]:
+    """An attribute whose value is a list: its first entry that says an amount."""
+    for entry in listing.entries:
+        text = Inline.joined(entry.lines).text.strip() if entry.lines and entry.box is None else ""
+        amount = quantity(text) if text else None
+        if amount is not None and amount.unit and (amount.low is not None or amount.high is not None):
+            yield Attribute(name, canonical(name), text, entry.line)
+            return
 
 
 def _of_lines(lines: list[Inline]) -> Iterator[Attribute]:

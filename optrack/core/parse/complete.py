@@ -43,6 +43,9 @@ def _fill(target: Draft, found: Draft) -> None:
 
 def _names(draft: Draft) -> Iterator[str]:
     yield _folded(draft.title)
+    bare = re.sub(r"\s*\([^()]*\)$", "", draft.title)
+    if bare != draft.title:
+        yield _folded(bare)
     if draft.label is not None and draft.label.id is not None:
         if draft.label.kind == "word":
             yield _folded(f"{draft.label.word} {draft.label.id}")

@@ -7,6 +7,7 @@ strike-through), so a `#` line in a fence is never a heading.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,6 +18,9 @@ from optrack.core.parse.inline import Inline, inline_lines
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
+
+_DEEPEST = 60
+"""Levels of lists and quotes that are read (a list is two); what lies deeper is only pointed out."""
 
 _TASK = re.compile(r"\[([ xX✓✔~\-/])\]\s+")
 _ID = re.compile(r"\s*\{#([^\s{}]+)\}\s*$")
@@ -93,7 +97,8 @@ Block = Paragraph | Listing | Table | Fence | Quote
 class Section:
     """A heading with what follows it up to the next heading of its level; level 0 is the whole document.
 
-    `end` is its last line, or beyond the document for what runs to its end.
+    `end` is its last line, or beyond the document for what runs to its end. `unread`, on the whole document
+    alone, are the lines of what is nested too deeply to be read.
     """
 
     level: int
@@ -104,6 +109,7 @@ class Section:
     end: int = 10**9
     blocks: list[Block] = field(default_factory=list)
     sections: list[Section] = field(default_factory=list)
+    unread: tuple[int, ...] = ()
 
     def walk(self) -> Iterator[Section]:
         """Yield all sections below this one, in document order."""
@@ -114,26 +120,27 @@ class Section:
             stack.extend(section.sections[::-1])
 
 
-def read_document(text: str) -> Section:
-    """Return the document's root section; `text` has `\\n` line ends."""
-    return _Reader(text).read()
+def read_document(text: str, *, first: int = 1) -> Section:
+    """Return the document's root section; `text` has `\\n` line ends, `first` is the number of its first line."""
+    return _Reader(text, first).read()
 
 
 @functools.cache
 def _markdown() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    return MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable(["table", "strikethrough"])
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, first: int) -> None:
+        self._first = first
         self._source = text.split("\n")
         self._tokens: list[Token] = _markdown().parse(text)
         self._at = 0
 
     def read(self) -> Section:
-        root = current = Section(level=0, line=1, heading=Inline.of(""))
+        root = current = Section(level=0, line=self._first, heading=Inline.of(""), unread=self._unread())
         while self._at < len(self._tokens):
             token = self._tokens[self._at]
             if token.type != "heading_open":
@@ -150,31 +157,39 @@ class _Reader:
             current = section
         return root
 
+    def _unread(self) -> tuple[int, ...]:
+        """The lines of the deepest lists and quotes whose content was left out."""
+        return tuple(
+            self._line(token)
+            for token, following in itertools.pairwise(self._tokens)
+            if token.level >= _DEEPEST - 1 and token.nesting == 1 and following.nesting == -1
+        )
+
     def _heading(self, token: Token) -> Section:
         inline = self._tokens[self._at + 1]
         self._at += 3
-        lines = inline_lines(inline, _line(token))
+        lines = inline_lines(inline, self._line(token))
         heading = lines[0] if len(lines) == 1 else Inline.joined(lines)
         explicit = _ID.search(heading.text)
         if explicit is not None:
             heading = heading.cut(explicit.start())
         name = explicit[1] if explicit is not None else None
-        return Section(int(token.tag[1:]), _line(token), heading, explicit_id=name)
+        return Section(int(token.tag[1:]), self._line(token), heading, explicit_id=name)
 
     def _block(self) -> Block | None:
         token = self._tokens[self._at]
         match token.type:
             case "paragraph_open":
-                lines = inline_lines(self._tokens[self._at + 1], _line(token))
+                lines = inline_lines(self._tokens[self._at + 1], self._line(token))
                 self._at += 3
-                return Paragraph(_line(token), lines)
+                return Paragraph(self._line(token), lines)
             case "bullet_list_open" | "ordered_list_open":
                 return self._listing(token)
             case "table_open":
                 return self._table(token)
             case "blockquote_open":
                 self._at += 1
-                return Quote(_line(token), self._until("blockquote_close"))
+                return Quote(self._line(token), self._until("blockquote_close"))
             case "fence":
                 self._at += 1
                 return self._fence(token)
@@ -200,26 +215,26 @@ class _Reader:
             self._at += 1
             blocks = self._until("list_item_close")
             number = int(opening.info) if ordered and opening.info.isdigit() else None
-            entries.append(_entry(_line(opening), number, blocks))
+            entries.append(_entry(self._line(opening), number, blocks))
         self._at += 1
-        return Listing(_line(token), ordered, entries)
+        return Listing(self._line(token), ordered, entries)
 
     def _table(self, token: Token) -> Table:
         rows: list[Row] = []
         cells: list[Inline] = []
-        line = _line(token)
+        line = self._line(token)
         while self._tokens[self._at].type != "table_close":
             part = self._tokens[self._at]
             if part.type == "tr_open":
                 cells = []
-                line = _line(part) if part.map else line + 1
+                line = self._line(part) if part.map else line + 1
             elif part.type == "inline":
                 cells.append(Inline.joined(inline_lines(part, line)))
             elif part.type == "tr_close":
                 rows.append(Row(line, cells))
             self._at += 1
         self._at += 1
-        return Table(_line(token), rows[0].cells if rows else [], rows[1:])
+        return Table(self._line(token), rows[0].cells if rows else [], rows[1:])
 
     def _fence(self, token: Token) -> Fence:
         start, end = token.map or [0, 1]
@@ -227,7 +242,10 @@ class _Reader:
         closed = end - 1 > start and len(last) >= len(token.markup) and not last.strip(token.markup[0])
         opening = self._source[start] if start < len(self._source) else ""
         indent = max(opening.find(token.markup), 0)
-        return Fence(_line(token), token.info.strip(), token.content, closed, indent)
+        return Fence(self._line(token), token.info.strip(), token.content, closed, indent)
+
+    def _line(self, token: Token) -> int:
+        return (token.map[0] if token.map else 0) + self._first
 
 
 def _entry(line: int, number: int | None, blocks: list[Block]) -> Entry:
@@ -242,7 +260,3 @@ def _entry(line: int, number: int | None, blocks: list[Block]) -> Entry:
             box = task[1]
             lines = [lines[0].after(task.end()), *lines[1:]]
     return Entry(line, number, box, lines, blocks)
-
-
-def _line(token: Token) -> int:
-    return (token.map[0] if token.map else 0) + 1

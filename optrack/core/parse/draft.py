@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from optrack.core.parse.attributes import (
@@ -10,6 +10,7 @@ from optrack.core.parse.attributes import (
     amount_of,
     attributes_in,
     best_gain,
+    known_in,
     says_done,
 )
 from optrack.core.parse.document import Block, Section
@@ -69,6 +70,7 @@ class Draft:
     def read_attributes(self, prose: str = "") -> None:
         """Read gain, effort and status from the blocks under the item, then from `prose` after its title."""
         self.attributes += attributes_in(self.blocks)
+        self.attributes += (replace(a, line=self.line) for a in known_in(prose))
         gain = amount_of(best_gain(self.attributes))
         effort = amount_of(self.attribute("effort"))
         if gain is not None and (self.gain is None or gain.low is not None or gain.high is not None):

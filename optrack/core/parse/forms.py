@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from optrack.core.parse.attributes import attributes_in
+from optrack.core.parse.bold import raise_bold
+from optrack.core.parse.checklists import breakdown_drafts, fenced_drafts
 from optrack.core.parse.complete import complete_from_tables
 from optrack.core.parse.document import Block, Listing, Section, Table
 from optrack.core.parse.draft import Draft
 from optrack.core.parse.headings import body, document_title, draft_of, heading_drafts, title_text
+from optrack.core.parse.labels import read_label
 from optrack.core.parse.lists import (
     entry_drafts,
     has_amounts,
@@ -17,6 +20,7 @@ from optrack.core.parse.lists import (
     has_titles,
     leads_astray,
     lists_of,
+    says_amounts,
 )
 from optrack.core.parse.tables import columns_of, row_drafts
 from optrack.core.parse.words import is_band, is_context, is_no_plan, is_order, is_planlike
@@ -28,14 +32,18 @@ def find_drafts(root: Section, *, named_plan: bool, has_recipes: bool) -> list[D
     `named_plan` says that front matter or the like makes it a plan whatever its title; so does any recipe.
     """
     title = document_title(root)
+    raise_bold(root, title)
     words = title_text(title)
     certain = named_plan or has_recipes
     planlike = certain or (is_planlike(words) and not is_no_plan(words))
     drafts = heading_drafts(root, title, planlike=planlike)
     taken = {id(d.section) for d in drafts if d.section is not None}
     drafts += _below_groups(drafts, taken)
+    drafts += breakdown_drafts(root, title, drafts)
     if not any(d.label is None or d.label.kind not in ("band", "baseline") for d in drafts):
-        drafts += _loose(root, title, planlike=planlike, drafts=drafts)
+        drafts += _loose(root, title, planlike=planlike, drafts=drafts) or fenced_drafts(
+            root, title, planlike=planlike
+        )
     drafts = [d for d in drafts if not _is_empty_band(d)]
     ranking = [] if has_recipes else _ranking(root, title)
     if len(ranking) > len(drafts) and _weight(ranking) > 1.5 * _weight(drafts):
@@ -78,10 +86,25 @@ def _below_groups(drafts: list[Draft], taken: set[int]) -> list[Draft]:
             inner = _in_tables(blocks, draft) or _in_lists(blocks, draft, band=band, own=own)
             found += inner
             if inner and own:
+                _without_parts(draft, inner)
                 break
         if not draft.children:
             found += _subheadings(draft, band=band)
     return found
+
+
+def _without_parts(draft: Draft, inner: list[Draft]) -> None:
+    """Read a group again without the lists and tables whose entries are items of their own."""
+    if draft.section is None:
+        return
+    first = {item.line for item in inner}
+    fresh = draft_of(draft.section, draft.label)
+    fresh.blocks = [
+        b for b in draft.blocks if not (isinstance(b, Listing) and first & {e.line for e in b.entries})
+    ]
+    fresh.read_attributes()
+    draft.gain, draft.effort, draft.status = fresh.gain, fresh.effort, fresh.status
+    draft.attributes = fresh.attributes
 
 
 def _places(section: Section, taken: set[int]) -> Iterator[tuple[Section, list[Block]]]:
@@ -136,7 +159,8 @@ def _subheadings(draft: Draft, *, band: bool) -> list[Draft]:
     chosen = inner if band else telling if len(telling) * 2 >= len(inner) else []
     found = []
     for child in chosen:
-        item = draft_of(child, None)
+        label = read_label(child.heading.text)
+        item = draft_of(child, label if label is not None and label.kind in ("number", "dotted") else None)
         item.blocks = list(body(child, set()))
         item.read_attributes()
         draft.adopt(item)
@@ -207,6 +231,8 @@ def _loose_lists(places: list[Section], title: Section | None, *, planlike: bool
                 found += entry_drafts(listing, None, numbered=has_labels(listing), bullets=False)
             elif listing.ordered and around and has_titles(listing) and has_amounts(listing):
                 found += entry_drafts(listing, None, numbered=True, bullets=False)
+            elif not listing.ordered and around and says_amounts(listing):
+                found += entry_drafts(listing, None, numbered=False, bullets=True)
             elif listing.ordered and (around or has_amounts(listing)) and not (lead and leads_astray(lead)):
                 numbered += entry_drafts(listing, None, numbered=True, bullets=False)
     return found or numbered

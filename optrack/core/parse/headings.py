@@ -6,11 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 
 from optrack.core.parse.attributes import attributes_in
-from optrack.core.parse.document import Block, Fence, Section
+from optrack.core.parse.document import Block, Fence, Paragraph, Section
 from optrack.core.parse.draft import Draft
 from optrack.core.parse.inline import Inline
 from optrack.core.parse.labels import Label, read_label
 from optrack.core.parse.marks import read_title, take_remark
+from optrack.core.parse.names import canonical
 from optrack.core.parse.recipes import is_recipe
 from optrack.core.parse.words import is_container, is_context, is_order, is_planlike, level_of, plain
 
@@ -34,6 +35,9 @@ def heading_drafts(root: Section, title: Section | None, *, planlike: bool) -> l
     if not _has_items(strict):
         strict = _Collector(labels, title, _strong, orders=True).collect(root) or strict
     if not _has_items(strict):
+        inside = _Collector(labels, title, _telling, orders=True, context=True).collect(root)
+        strict = inside if len(inside) > 1 else strict
+    if not _has_items(strict):
         numbered = _Collector(labels, title, lambda s, la: _numbered(s, la, planlike)).collect(root)
         strict = numbered or strict
     taken = {id(d.section) for d in strict if d.section is not None}
@@ -45,10 +49,12 @@ def heading_drafts(root: Section, title: Section | None, *, planlike: bool) -> l
 
 
 def body(section: Section, taken: set[int]) -> Iterator[Block]:
-    """Yield the blocks of a section and of those below it that aren't items themselves."""
+    """Yield the blocks of a section and of those below it that aren't items, with headings that name a gain."""
     yield from section.blocks
     for child in section.sections:
         if id(child) not in taken:
+            if canonical(child.heading.text) in ("gain", "effort"):
+                yield Paragraph(child.line, [Inline.of(f"{plain(child.heading.text)}:", child.line)])
             yield from body(child, taken)
 
 
@@ -95,6 +101,11 @@ def _strong(section: Section, label: Label) -> bool:
     return label.kind in ("word", "code", "band", "baseline")
 
 
+def _telling(section: Section, label: Label) -> bool:
+    """Whether a strong label's section says a gain or an effort, so that it is an item wherever it stands."""
+    return _strong(section, label) and not is_context(label.title) and _says_amounts(section)
+
+
 def _numbered(section: Section, label: Label, planlike: bool) -> bool:
     if label.kind not in ("number", "dotted"):
         return label.kind == "baseline"
@@ -124,12 +135,19 @@ class _Collector:
     """Walks the sections once and makes a draft of each heading that `accept` takes."""
 
     def __init__(
-        self, labels: dict[int, Label], title: Section | None, accept: Accept, *, orders: bool = False
+        self,
+        labels: dict[int, Label],
+        title: Section | None,
+        accept: Accept,
+        *,
+        orders: bool = False,
+        context: bool = False,
     ) -> None:
         self._labels = labels
         self._title = title
         self._accept = accept
         self._orders = orders
+        self._context = context
         self._found: list[Draft] = []
         self._first_recipe = 0
 
@@ -183,7 +201,7 @@ class _Collector:
             return not self._orders
         if section.parent is self._title and is_planlike(heading) and not is_context(heading):
             return False
-        return is_context(heading)
+        return not self._context and is_context(heading)
 
 
 def _without_rivals(drafts: list[Draft]) -> list[Draft]:

@@ -64,6 +64,16 @@ class Inline:
         words = [span for span in self.spans if any(ch.isalnum() for ch in span.text)]
         return bool(words) and all(span.struck for span in words)
 
+    @property
+    def struck_end(self) -> int:
+        """Where the first struck-through text ends."""
+        end = 0
+        for index, span in enumerate(self.spans):
+            end += len(span.text)
+            if span.struck and not (index + 1 < len(self.spans) and self.spans[index + 1].struck):
+                return end
+        return end
+
     def after(self, start: int) -> Inline:
         """Return what follows the first `start` characters."""
         return self._slice(start, len(self.text))

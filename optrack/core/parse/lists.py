@@ -110,6 +110,17 @@ def has_amounts(listing: Listing) -> bool:
     return bool(drafts) and said * 2 >= len(drafts)
 
 
+def says_amounts(listing: Listing) -> bool:
+    """Whether most entries, and at least two, have a bold title and name a gain or an effort after it."""
+    said = 0
+    for entry in listing.entries:
+        lead = entry.lines[0].lead if entry.lines else None
+        if lead is not None and canonical(lead) is None:
+            attributes = draft_of_entry(entry, None).attributes
+            said += any(attribute.key in ("gain", "effort") for attribute in attributes)
+    return said >= 2 and said * 2 > len(listing.entries)
+
+
 def leads_astray(lead: str | None) -> bool:
     """Whether a lead-in says that the list is no list of things to do (`Deliverables:`, `Files:`)."""
     return lead is not None and (is_context(lead) or not is_planlike(lead))
@@ -161,6 +172,9 @@ def split_title(line: Inline, label: Label | None) -> tuple[Inline, str]:
         at = line.text.find(label.title[:40])
         line = line.after(at) if at > 0 else line
     lead = line.stripped().lead
+    if line.is_struck and not line.all_struck and lead is None:
+        end = line.struck_end
+        return line.cut(end), line.text[end:].lstrip(" :—–-")
     text = line.text
     if lead is not None and len(plain(lead).split()) >= 1 and len(plain(lead)) > 2:
         at = text.find(lead) + len(lead)

@@ -13,10 +13,11 @@ from optrack.core.status import Status
 
 _DONE_SIGNS = "✅☑✔✓🟢🎉"
 _DROPPED_SIGNS = "❌🚫⛔✗✘"
+_UNDER_WAY = ("🚧", "🏃")
 _RUNNING_SIGNS = "🚧🔄⏳🏃"
 _DONE = (
     r"done|complete|completed|fixed|verified|implemented|shipped|merged|landed|finished|resolved|applied|tested|closed"
-    r"|deployed|already (?:done|implemented|applied|deployed|in place)|adopted|erledigt|fertig|hecho"
+    r"|deployed|already (?:done|implemented|applied|deployed|in place)|adopted|kept|erledigt|fertig|hecho"
     r"|completado|concluído"
     r"|concluido|feito|terminé|fait|готово|выполнено|完了|完成|已完成"
 )
@@ -48,6 +49,11 @@ _REMARK = re.compile(
 _LEADING = re.compile(r"^[\[(]([\w ]{2,24})[\])]\s*:?\s*(?=\w)")
 _TRAILING = re.compile(r"\s*(?:\((?P<round>[^()]*(?:\([^()]*\)[^()]*)*)\)|\[(?P<square>[^\[\]]*)\])\s*$")
 _DASHED = re.compile(r"\s+[—–\-:]+\s*(?P<status>[^—–]{2,60})$")
+_SIGNED = re.compile(
+    rf"\s*(?P<status>[{_DONE_SIGNS}{_DROPPED_SIGNS}{_RUNNING_SIGNS}]\ufe0f?\s*[*_]*(?:{_DONE}|{_DROPPED}|{_RUNNING})\b"
+    r"[^—–:]{0,40})$",
+    re.IGNORECASE,
+)
 _LOCATION = re.compile(
     r"^(?:e\.g\.|see |in )|^[\w./\-*]+/[\w./\-*:]*$|^[\w./\-]+\.\w{1,5}(?::\d+(?:-\d+)?)?$", re.IGNORECASE
 )
@@ -109,12 +115,14 @@ def read_title(line: Inline, *, locations: bool = False) -> Marked:
         status = "completed"
     elif text.startswith(tuple(_DROPPED_SIGNS)) or text.endswith(tuple(_DROPPED_SIGNS)):
         status = "cancelled"
+    elif text.startswith(_UNDER_WAY) or text.endswith(_UNDER_WAY):
+        status = "in_progress"
     marked = Marked(plain(text.rstrip(_DONE_SIGNS + _DROPPED_SIGNS + _RUNNING_SIGNS + "️ ")), status)
     leading = _LEADING.match(marked.title)
     if leading is not None and (said := status_of(leading[1])) is not None:
         marked.status, marked.title = said, marked.title[leading.end() :]
     for _ in range(6):
-        if not (_take_bracket(marked, locations) or _take_dashed(marked)):
+        if not (_take_bracket(marked, locations) or _take_status(marked)):
             break
     marked.title = marked.title.strip().rstrip(":—–-").strip() or plain(text)
     return marked
@@ -152,12 +160,12 @@ def _take_bracket(marked: Marked, locations: bool) -> bool:
     return True
 
 
-def _take_dashed(marked: Marked) -> bool:
-    found = _DASHED.search(marked.title)
+def _take_status(marked: Marked) -> bool:
+    found = _DASHED.search(marked.title) or _SIGNED.search(marked.title)
     if found is None:
         return False
     status = status_of(found["status"])
-    if status is None or len(found["status"].split()) > 6:
+    if status is None or len(found["status"].split()) > 6 or not found.start():
         return False
     marked.status = status
     marked.title = marked.title[: found.start()].rstrip()
@@ -165,7 +173,8 @@ def _take_dashed(marked: Marked) -> bool:
 
 
 def _take_amounts(marked: Marked, remark: str) -> None:
-    for part in re.split(r"[,;]| - | – | — ", remark):
+    parts = re.split(r"[,;]| - | – | — ", remark)
+    for part in parts:
         amount = quantity(part)
         if _SHARE.search(part):
             continue
@@ -173,10 +182,13 @@ def _take_amounts(marked: Marked, remark: str) -> None:
             marked.effort = marked.effort or amount
         elif amount.unit and (
             amount.unit == "x"
-            or re.match(r"\s*[~≈]?[+\-−]", part)
+            or re.match(r"\s*(?:est(?:imated)?\.?\s*|ca\.?\s*)?[~≈]?[+\-−]", part)
             or _SAVES.search(part)
             or amount.unit == "ms"
         ):
             marked.gain = marked.gain or amount
         elif not amount.unit and marked.effort is not None and marked.gain is None and part.strip():
             marked.gain = amount
+    if marked.gain is None and marked.effort is not None:
+        shares = [quantity(part) for part in parts if not _SHARE.search(part)]
+        marked.gain = next((share for share in shares if share.unit in ("%", "pp")), None)

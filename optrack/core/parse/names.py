@@ -208,6 +208,8 @@ def column_key(name: str) -> str | None:
         return "gain"
     if re.search(r"\b(?:effort|time|difficulty|complexity|estimate|duration)\b", folded):
         return "effort"
+    if re.match(r"(?:est|expected|estimated|projected|erwartete\w*|erhoffte\w*)\b|.*[δ∆]", folded):
+        return "gain"
     if re.search(r"\b(?:depend\w*|requires|prerequisites?)\b", folded):
         return "needs"
     return None

@@ -18,6 +18,9 @@ _PAST = re.compile(
     r"\b(?:tested|measured|prior|previous(?:ly)?|currently|was|were|earlier|before|today)\b",
     re.IGNORECASE,
 )
+_LOSS = re.compile(
+    r"\b(?:slower|worse|regression|overhead|langsamer|plus lent|más lento|mais lento)\b", re.IGNORECASE
+)
 _EFFORT_PHRASE = re.compile(
     r"\b(?:very )?(?:low|medium|moderate|high|small|minimal|trivial) effort(?:\s*\([^)]*\))?", re.IGNORECASE
 )
@@ -36,6 +39,8 @@ def inline_amounts(text: str) -> tuple[Quantity | None, Quantity | None]:
         if _PAST.search(sentence):
             continue
         for part in re.split(r"[,;]\s+| \| | · ", sentence):
+            if _LOSS.search(part):
+                continue
             amount = quantity(re.sub(r"[()]", " ", part) if not gain and not effort else part)
             if not amount.unit or (amount.low is None and amount.high is None):
                 if (

@@ -46,7 +46,9 @@ def read_recipe(fence: Fence) -> tuple[RecipeLayer | None, list[Problem]]:
     if not isinstance(data, dict):
         return None, problems
     lines = {".".join(path): fence.line + line for path, (line, _) in loaded.places.items()}
-    return RecipeLayer(data=data, text=fence.content, line=fence.line, lines=lines), problems
+    columns = {".".join(path): fence.indent + column for path, (_, column) in loaded.places.items()}
+    layer = RecipeLayer(data=data, text=fence.content, line=fence.line, lines=lines, columns=columns)
+    return layer, problems
 
 
 def unclosed(fence: Fence) -> Problem:

@@ -33,10 +33,13 @@ def settle_ids(drafts: list[Draft], problems: list[Problem]) -> None:
     """
     taken: dict[str, Draft] = {}
     counts: Counter[str] = Counter()
-    for draft in drafts:
+    shared = _shared_words(drafts)
+    for draft in sorted(drafts, key=lambda d: d.parent is not None):
         if draft.own_id is None or draft.label is not None or draft.explicit_id is not None:
             name = draft.written_id
             if name is not None:
+                if _is_bare(draft) and draft.label is not None and draft.label.word in shared:
+                    name = f"{draft.parent.id}.{name}" if draft.parent and draft.parent.id else name
                 _claim(draft, name, taken, counts, problems)
     for draft in drafts:
         if draft.id:
@@ -58,7 +61,8 @@ def items_of(drafts: list[Draft], problems: list[Problem]) -> tuple[Item, ...]:
     """Return the items in the drafts' order, with needs resolved to ids; unknown needs become problems."""
     ids = {draft.id for draft in drafts}
     folded = Counter(name.casefold() for name in ids)
-    by_fold = {name.casefold(): name for name in ids if folded[name.casefold()] == 1}
+    by_fold = {name: key for name, key in _spoken(drafts).items() if key is not None}
+    by_fold |= {name.casefold(): name for name in ids if folded[name.casefold()] == 1}
     strict = any(draft.recipe is not None for draft in drafts)
     return tuple(
         Item(
@@ -82,19 +86,43 @@ def items_of(drafts: list[Draft], problems: list[Problem]) -> tuple[Item, ...]:
     )
 
 
+def _spoken(drafts: list[Draft]) -> dict[str, str | None]:
+    """The ids by label with its word (`experiment 3`), None where several items have it."""
+    spoken: dict[str, str | None] = {}
+    for draft in drafts:
+        if draft.label is not None and draft.label.kind == "word" and draft.label.id is not None:
+            name = f"{draft.label.word} {draft.label.id}".casefold()
+            spoken[name] = None if name in spoken else draft.id
+    return spoken
+
+
 def _claim(
     draft: Draft, name: str, taken: dict[str, Draft], counts: Counter[str], problems: list[Problem]
 ) -> None:
     other = taken.get(name)
-    bare = draft.label is not None and draft.label.kind in ("word", "number") and name.isdigit()
-    if other is not None and bare and draft.parent is not None and draft.parent.id:
-        name = f"{draft.parent.id}.{name}"
-        other = taken.get(name)
     if other is not None:
         problems.append(_duplicate(draft, name, other, severity="error"))
         name = _numbered(name, taken, counts)
     draft.id = name
     taken[name] = draft
+
+
+def _shared_words(drafts: list[Draft]) -> set[str]:
+    """The words whose bare numbers below other items are those of further items (`Step 1` in each phase)."""
+    bare = [d for d in drafts if _is_bare(d)]
+    counts = Counter(d.written_id for d in bare)
+    return {
+        d.label.word
+        for d in bare
+        if d.label is not None and d.parent is not None and counts[d.written_id] > 1
+    }
+
+
+def _is_bare(draft: Draft) -> bool:
+    label = draft.label
+    if label is None or label.id is None or draft.explicit_id is not None:
+        return False
+    return label.kind in ("word", "number") and label.id.isdigit()
 
 
 def _duplicate(draft: Draft, name: str, other: Draft, *, severity: str) -> Problem:

@@ -92,6 +92,10 @@ _TITLE = (
         "option",
         "variant",
         "setting",
+        "knob",
+        "tweak",
+        "flag",
+        "what we change",
         "lever",
         "area",
         "recommendation",
@@ -187,6 +191,7 @@ def columns_of(table: Table) -> Columns | None:
     if title is None:
         named = ident is not None and bool({"gain", "status"} & set(keys.values()))
         ranked = ident is not None or rank is not None
+        ranked = ranked or (priority is not None and {"gain", "effort"} <= set(keys.values()))
         title = next((i for i in free if ranked and (named or names[i] not in _NOT_ITEMS)), None)
     if title is None and keys and not free:
         title = next((i for i, key in keys.items() if key == "hypothesis"), None)

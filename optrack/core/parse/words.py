@@ -129,6 +129,12 @@ _PLAN = re.compile(
     r"|améliorations|tâches|план|задачи|улучшения)\b|计划|任务|优化|待办|計画|改善|タスク",
     re.IGNORECASE,
 )
+_SAMPLE = re.compile(
+    r"\b(?:examples?|samples?|templates?|syntax|looks? like|such as|for instance|e\.g|prints?|printed|shows?"
+    r"|like this|in (?:this|the following) format|exemplo|ejemplo|beispiel|vorlage|exemple|пример)\b"
+    r"|\b(?:outputs?|formats?)\s*[:：]?$|^(?:usage|outputs?)\b|示例|模板",
+    re.IGNORECASE,
+)
 _NOT_A_PLAN = re.compile(
     r"\b(?:agent|program|guide|manual|documentation|docs|readme|report|instructions?|runbook|specification|spec|tutorial"
     r"|change ?log|release notes|faq|reference|handbook|playbook|rules|post-?mortem|findings|results"
@@ -206,6 +212,11 @@ def is_context(heading: str) -> bool:
 def is_order(heading: str) -> bool:
     """Whether a heading names an order or overview of items that are written out elsewhere."""
     return bool(_ORDER.search(heading))
+
+
+def is_sample(text: str) -> bool:
+    """Whether a heading or lead-in says that what follows only shows how something looks."""
+    return bool(_SAMPLE.search(text))
 
 
 def is_planlike(heading: str) -> bool:

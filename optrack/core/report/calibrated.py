@@ -7,7 +7,7 @@ from statistics import fmean
 from optrack.core.judge.calibration import Calibration, Expectation, calibrate, expected_gain
 from optrack.core.judge.wording import percent
 from optrack.core.markdown import cell, table
-from optrack.core.metrics import series_of
+from optrack.core.metrics import Better, series_of
 from optrack.core.report.log import Log
 from optrack.core.run import Run
 from optrack.core.state import ItemState
@@ -27,7 +27,7 @@ def calibration(log: Log) -> str:
     rows = [
         (
             cell(one.item),
-            f"{percent(one.low)} to {percent(one.high)}" if one.low != one.high else percent(one.low),
+            expected_range(one),
             percent(one.measured),
             one.standing,
         )
@@ -38,20 +38,31 @@ def calibration(log: Log) -> str:
 
 
 def _expectation(log: Log, state: ItemState) -> Expectation | None:
-    judgement, better = state.judgement, log.metric.better
-    gain = state.item.gain
+    baseline = log.run(state.judgement.baseline) if state.judgement else None
+    return expectation_of(state, baseline, log.metric.better)
+
+
+def expectation_of(state: ItemState, baseline: Run | None, better: Better | None) -> Expectation | None:
+    """Return an item's expected gain beside what a fair comparison with `baseline` decided; None without either."""
+    judgement, gain = state.judgement, state.item.gain
     if judgement is None or judgement.effect is None or judgement.comparison != "fair":
         return None
     if judgement.verdict not in ("improvement", "regression", "no_change"):
         return None
     if gain is None or better is None:
         return None
-    bounds = expected_gain(gain, _means(log.run(judgement.baseline)), better)
+    bounds = expected_gain(gain, _means(baseline), better)
     if bounds is None:
         return None
     relative = judgement.effect.relative
     measured = relative if better == "higher" else -relative
     return Expectation(item=state.item.id, low=min(bounds), high=max(bounds), measured=measured)
+
+
+def expected_range(found: Expectation) -> str:
+    """Return an expected gain as a percentage or a range of them."""
+    low, high = percent(found.low), percent(found.high)
+    return low if found.low == found.high else f"{low} to {high}"
 
 
 def _means(run: Run | None) -> dict[str, float]:

@@ -30,5 +30,10 @@ def decisions(log: Log) -> str:
         )
         for adoption in log.adoptions
     ]
+    found += [
+        (adoption.undone_at, cell(adoption.item), "adoption undone", cell(adoption.undone_by or ""), "")
+        for adoption in log.adoptions
+        if adoption.undone_at is not None
+    ]
     rows = [(timestamp(at) or "", *rest) for at, *rest in sorted(found)]
     return table(("When", "Item", "Decision", "By", "Why"), rows) if rows else ""

@@ -11,7 +11,7 @@ def failures(log: Log) -> str:
     """Return a table of the failures: kind, stage, how often, in which items, and the line that matters."""
     groups: dict[str, list[Run]] = {}
     for run in log.runs:
-        if run.failure is not None:
+        if run.failure is not None and run.outcome in ("failed", "timed_out"):
             groups.setdefault(run.failure.fingerprint, []).append(run)
     rows = []
     for fingerprint, runs in groups.items():

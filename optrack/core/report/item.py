@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from optrack.core.documents import timestamp
 from optrack.core.imported import is_imported
+from optrack.core.judge.derived import derived_text
+from optrack.core.judge.lineage import both_effects
 from optrack.core.judge.wording import counted
 from optrack.core.judgement import Judgement
-from optrack.core.markdown import cell, code, fenced, folded, lines, quoted, table
+from optrack.core.markdown import cell, cell_code, code, fenced, folded, lines, quoted, table
 from optrack.core.report.differences import differences
 from optrack.core.report.evidence import evidence
 from optrack.core.report.log import Log
@@ -14,7 +16,7 @@ from optrack.core.report.provenance import facts_of
 from optrack.core.report.words import effect, value, verdict
 from optrack.core.run import Failure, Run
 from optrack.core.state import ItemState
-from optrack.core.summary import measured_text, quantity_text
+from optrack.core.summary import measured_text, quantity_text, verdict_text
 
 _TAIL_LINES = 20
 
@@ -25,7 +27,13 @@ def item_section(log: Log, state: ItemState, *, level: int = 3) -> str:
     parts = [f"{'#' * level} {cell(item.id)}: {cell(item.title)}", _facts(log, state)]
     if item.hypothesis:
         parts.append(f"**Hypothesis**: {cell(item.hypothesis)}")
-    parts += [_treatment(log, state), _found(state), _runs(log, state), _by_hand(log, state), _notes(state)]
+    parts += [
+        _treatment(log, state),
+        _found(log, state),
+        _runs(log, state),
+        _by_hand(log, state),
+        _notes(state),
+    ]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -55,11 +63,11 @@ def _treatment(log: Log, state: ItemState) -> str:
     return table(("Treatment", "Baseline", "This item"), rows)
 
 
-def _found(state: ItemState) -> str:
-    return _judged(state.judgement) if state.judgement else ""
+def _found(log: Log, state: ItemState) -> str:
+    return _judged(log, state.judgement) if state.judgement else ""
 
 
-def _judged(judgement: Judgement) -> str:
+def _judged(log: Log, judgement: Judgement) -> str:
     said = [f"- {cell(reason)}" for reason in judgement.reasons]
     head = (
         f"**Found**: {code(judgement.metric)} {effect(judgement.effect)}"
@@ -67,7 +75,25 @@ def _judged(judgement: Judgement) -> str:
         else "**Found**:"
     )
     found = "\n".join([head, "", *said]) if said or judgement.effect else ""
-    return "\n\n".join(part for part in (found, differences(judgement)) if part)
+    parts = (found, _original(log, judgement), _derived(log, judgement), differences(judgement))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _original(log: Log, judgement: Judgement) -> str:
+    original = log.against_original(judgement)
+    if original is None:
+        return ""
+    head = f"**Against the original**: {cell(verdict_text(original))}"
+    both = both_effects(judgement, original)
+    lines_ = [f"{head}, {cell(both)}" if both else head, "", *(f"- {cell(r)}" for r in original.reasons)]
+    return "\n".join(lines_)
+
+
+def _derived(log: Log, judgement: Judgement) -> str:
+    run = log.run(judgement.candidate)
+    found = derived_text(judgement.derived, run.recipe if run else {})
+    rows = [(cell_code(name), cell(text)) for name, text in found.items()]
+    return table(("Derived metric", "Value"), rows) if rows else ""
 
 
 def _runs(log: Log, state: ItemState) -> str:
@@ -95,7 +121,7 @@ def run_section(log: Log, run_id: str, *, level: int = 1) -> str:
         parts.append(f"The baseline, measured beside run {code(run.beside)}.")
     judgement = log.judged(run)
     if judgement is not None:
-        parts.append(_judged(judgement))
+        parts.append(_judged(log, judgement))
     parts.append(run_text(log, run))
     facts = [f"- **{cell(name)}**: {code(fact)}" for name, fact in facts_of(run).items()]
     parts.append("\n".join([f"{'#' * (level + 1)} Provenance", "", *facts]))
@@ -106,7 +132,7 @@ def run_text(log: Log, run: Run) -> str:
     """Return a run: how it ended, why if it failed, every launch, and its notes."""
     parts = [_head(log, run)]
     if run.failure:
-        parts.append(failure_text(run.failure, run.stage))
+        parts.append(failure_text(run.failure, run.stage, interrupted=run.outcome == "interrupted"))
     parts += [evidence(log, run), "\n".join(f"- Note of the run: {cell(note)}" for note in run.notes)]
     return "\n\n".join(part for part in parts if part)
 
@@ -126,9 +152,10 @@ def _minutes(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
-def failure_text(failure: Failure, stage: str) -> str:
+def failure_text(failure: Failure, stage: str, *, interrupted: bool = False) -> str:
     """Return a failure: kind, stage, the line that matters, and the end of the log, folded."""
-    head = f"Failed in stage {stage}, kind {code(failure.kind)}, fingerprint {code(failure.fingerprint)}:"
+    how = "Interrupted" if interrupted else "Failed"
+    head = f"{how} in stage {stage}, kind {code(failure.kind)}, fingerprint {code(failure.fingerprint)}:"
     tail = failure.log_tail.rstrip().splitlines()[-_TAIL_LINES:]
     parts = [head, quoted(code(failure.message))]
     if tail:

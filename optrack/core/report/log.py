@@ -9,17 +9,19 @@ from typing import Any
 
 from optrack.core.choose import Choice
 from optrack.core.frozen import Frozen
+from optrack.core.judge.registry import Registry, registry_of
 from optrack.core.judgement import Judgement
 from optrack.core.metrics import Metric, metric_named
 from optrack.core.plan import Plan
 from optrack.core.run import Run
-from optrack.core.state import Acceptance, Adoption, ItemState, Judged, Transition
+from optrack.core.state import Acceptance, Adoption, ItemState, Judged, Transition, judgement_of
 
 
 class Log(Frozen):
     """All that a progress log is made of: the plan, where its items stand, and their whole runs, oldest first.
 
     `factors` has each item's treatment: leaf -> (baseline's value, item's). `choice` is what would run next.
+    `adoptions` has those that were undone too; `rejections` the baseline's runs that can't be compared with, with why.
     `detailed` are the ids of the items that get a section of their own (None: all that have something to tell).
     """
 
@@ -32,6 +34,7 @@ class Log(Frozen):
     judgements: tuple[Judged, ...] = ()
     acceptances: tuple[Acceptance, ...] = ()
     adoptions: tuple[Adoption, ...] = ()
+    rejections: Mapping[str, str] = {}
     choice: Choice | None = None
     detailed: frozenset[str] | None = None
 
@@ -102,7 +105,23 @@ class Log(Frozen):
         state = self.state(run.item)
         if state is not None and state.judgement is not None and state.judgement.candidate == run.id:
             return state.judgement
-        return next((j.judgement for j in reversed(self.judgements) if j.judgement.candidate == run.id), None)
+        return judgement_of(self.judgements, run.id)
+
+    def against_original(self, judgement: Judgement | None) -> Judgement | None:
+        """Return what a judgement means against the original; None where that is its baseline."""
+        return judgement_of(self.judgements, judgement.candidate, "original") if judgement else None
+
+    @cached_property
+    def registry(self) -> Registry:
+        """The bases of the plan with their measurements, and what was adopted on what."""
+        return registry_of(
+            [run for run in self.runs if run.item == self.plan.baseline],
+            self.adoptions,
+            self.judgements,
+            metric=self.metric,
+            min_effect=self.plan.min_effect,
+            rejections=self.rejections,
+        )
 
 
 def made_by_hand(transition: Transition) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from optrack.core.markdown import fenced, prose
 from optrack.core.report.ahead import ahead
+from optrack.core.report.bases import bases
 from optrack.core.report.calibrated import calibration
 from optrack.core.report.chart import chart_of
 from optrack.core.report.chart_text import chart_text
@@ -39,6 +40,7 @@ def markdown_log(log: Log, *, chart: str | None = None, level: int = 1) -> str:
         "Failures": failures(log),
         "Accepted differences": accepted(log),
         "Decisions": decisions(log),
+        "Baselines": bases(log),
         "Expected and measured": calibration(log),
         "Provenance": provenance(log),
         "What is next": ahead(log),

@@ -26,6 +26,8 @@ def masked_log(log: Log, salt: bytes) -> Log:
         transitions=tuple(
             t.model_copy(update={"why": mask_text(t.why, salt)}) if t.why else t for t in log.transitions
         ),
+        adoptions=tuple(a.model_copy(update={"why": mask_text(a.why, salt)}) for a in log.adoptions),
+        rejections={run: mask_text(why, salt) for run, why in log.rejections.items()},
         judgements=tuple(
             j.model_copy(update={"judgement": masked_judgement(j.judgement, salt)}) for j in log.judgements
         ),
@@ -69,7 +71,7 @@ def masked_run(run: Run, salt: bytes) -> Run:
 
 
 def _run(run: Run, salt: bytes, recipes: dict[str, dict[str, object]]) -> Run:
-    key = run.recipe_digest or recipe_digest(run.recipe)
+    key = recipe_digest(run.recipe)
     if key not in recipes:
         recipes[key] = mask_data(run.recipe, salt)
     update: dict[str, object] = {"recipe": recipes[key]}

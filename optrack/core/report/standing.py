@@ -7,12 +7,17 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from optrack.core.documents import timestamp
+from optrack.core.judge.evidence import CONFIDENCE
+from optrack.core.judge.lineage import both_effects
+from optrack.core.judge.multiplicity import family_statement
 from optrack.core.judge.wording import amount, counted, percent
 from optrack.core.markdown import cell, code
 from optrack.core.metrics import series_of
+from optrack.core.report.calibrated import calibration_of
 from optrack.core.report.log import Log
 from optrack.core.report.words import effect, why
 from optrack.core.run import Run
+from optrack.core.standing import comparisons
 from optrack.core.state import ItemState
 from optrack.core.summary import measured_text
 
@@ -26,7 +31,7 @@ def goal(log: Log) -> str:
     if log.plan.target:
         aim.append(f"target {cell(log.plan.target.text)}")
     smallest = percent(log.plan.min_effect, signed=False)
-    lines = [", ".join(aim), f"**Smallest effect that counts**: {smallest}"]
+    lines = [", ".join(aim), f"**Smallest effect that counts**: {smallest}", *_method(log)]
     base = baseline_run(log)
     if base is not None:
         lines.append(f"**Baseline**: {cell(measured_text(base, metric.name))}, run {code(base.id)}")
@@ -105,7 +110,17 @@ def _result(log: Log, state: ItemState) -> str:
     shown = effect(state.judgement.effect) if state.judgement else ""
     size = f" {shown}." if shown and shown not in said else ""
     stale = " (stale: its recipe was edited since)" if state.stale else ""
-    return f"- **{cell(state.item.id)}** {cell(state.item.title)}:{size} {cell(said)}{stale}"
+    both = both_effects(state.judgement, log.against_original(state.judgement)) if state.judgement else ""
+    over = f" {cell(both)}." if both else ""
+    return f"- **{cell(state.item.id)}** {cell(state.item.title)}:{size} {cell(said)}{over}{stale}"
+
+
+def _method(log: Log) -> list[str]:
+    """Say how false improvements among many comparisons are bounded, and how the plan's estimates did."""
+    family = comparisons(log.plan)
+    said = [f"**Many comparisons**: {family_statement(CONFIDENCE, family)}"] if family > 1 else []
+    calibrated = calibration_of(log)
+    return [*said, *([f"**Estimates**: {cell(calibrated.text)}"] if calibrated.items else [])]
 
 
 def _relative(state: ItemState) -> float:
@@ -118,8 +133,12 @@ def _best(log: Log, best: ItemState | None) -> str:
     run = log.run(best.judgement.candidate)
     measured = f"{cell(measured_text(run, log.metric.name))}, " if run else ""
     confounded = ", confounded" if best.judgement.attribution.status == "confounded" else ""
+    stale = ", stale: a recipe was edited since" if best.stale else ""
+    against = log.run(best.judgement.baseline or "")
+    base = f" of {cell(measured_text(against, log.metric.name))} measured with it" if against else ""
     return (
-        f"**{cell(best.item.id)}**, {measured}{effect(best.judgement.effect)} over the baseline{confounded}"
+        f"**{cell(best.item.id)}**, {measured}{effect(best.judgement.effect)} over the baseline{base}"
+        f"{confounded}{stale}"
     )
 
 

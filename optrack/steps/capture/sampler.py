@@ -126,8 +126,8 @@ class Sampler:
             str(index): {
                 **{name: one.summary() for name, one in series.items() if one.count},
                 "throttled": {
-                    reason: round(count / self._samples, 3)
-                    for reason, count in self._throttled[index].items()
+                    reason: round(count / max(self._samples, 1), 3)
+                    for reason, count in self._throttled.get(index, {}).items()
                     if reason != "idle"
                 },
                 "foreign": sorted(self._foreign.get(index, ())),

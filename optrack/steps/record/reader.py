@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from optrack.core.events import Entry
+from optrack.core.events import Entry, RunRejected
 from optrack.core.plan import Plan
 from optrack.core.run import ProcessId, Run
 from optrack.core.state import (
@@ -112,6 +112,15 @@ class Reader:
         query = "SELECT id FROM item_state WHERE plan = ? AND stale = 1 ORDER BY rank"
         return tuple(row["id"] for row in self._all(query, plan))
 
+    def called_now(self, plan: str, former: str) -> str | None:
+        """Return the present id of the item that was once called `former`; None if there is none."""
+        found = self._all(
+            "SELECT i.id FROM item i JOIN former_name f ON f.item_key = i.key WHERE i.plan = ? AND f.id = ?",
+            plan,
+            former,
+        )
+        return str(found[0]["id"]) if found else None
+
     def runs(
         self, plan: str | None = None, item: str | None = None, limit: int | None = None
     ) -> tuple[Run, ...]:
@@ -185,9 +194,26 @@ class Reader:
         query = "SELECT * FROM adoption_record WHERE plan = ? ORDER BY seq"
         return tuple(map(rows.adoption, self._all(query, plan)))
 
+    def adoption_history(self, plan: str) -> tuple[Adoption, ...]:
+        """Return every adoption that was ever made in the plan, undone ones too, in their order."""
+        query = (
+            "SELECT a.seq, i.plan, i.id AS item, a.run, a.at, a.who, a.why, a.undone_at, a.undone_by "
+            "FROM adoption a JOIN item i ON i.key = a.item_key WHERE i.plan = ? ORDER BY a.seq"
+        )
+        return tuple(map(rows.adoption, self._all(query, plan)))
+
+    def rejections(self, plan: str) -> Mapping[str, str]:
+        """Return the runs that somebody found can't be compared with, each with the latest reason given."""
+        query = (
+            "SELECT e.* FROM event e JOIN run r ON r.id = e.run "
+            "WHERE r.plan = ? AND e.kind = 'run_rejected' ORDER BY e.seq"
+        )
+        events = ((row["run"], rows.entry(row).event) for row in self._all(query, plan))
+        return {run: event.why for run, event in events if isinstance(event, RunRejected)}
+
     def failures(self, plan: str | None = None) -> tuple[KnownFailure, ...]:
         """Return the failures that runs met, by fingerprint, the latest first."""
-        where, values = _where({"plan": plan}, "fingerprint IS NOT NULL")
+        where, values = _where({"plan": plan}, "fingerprint IS NOT NULL AND outcome <> 'interrupted'")
         return failures.by_fingerprint(self._all(f"SELECT * FROM run_record {where} ORDER BY id", *values))
 
     def _runs(self, rest: str, *values: object) -> tuple[Run, ...]:

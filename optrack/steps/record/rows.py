@@ -160,4 +160,8 @@ def acceptance(row: sqlite3.Row) -> Acceptance:
 
 def adoption(row: sqlite3.Row) -> Adoption:
     """Return a row of `adoption_record` as a value."""
-    return Adoption(**{**dict(row), "at": from_text(row["at"])})
+    found = dict(row)
+    undone = found.get("undone_at")
+    return Adoption(
+        **{**found, "at": from_text(row["at"]), "undone_at": from_text(undone) if undone else None}
+    )

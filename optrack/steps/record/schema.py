@@ -119,4 +119,5 @@ def read_error(path: Path, error: Exception) -> StoreError:
         return StoreError(f"{path} is a folder, not a database", hint="OPTRACK_DB takes the path of a file")
     if not path.exists():
         return StoreError(f"there is no database at {path}", hint="`optrack next` creates it")
-    return StoreError(f"can't read {path}: {error}", hint="check its permissions")
+    hint = "check disk space" if name.startswith(("SQLITE_IOERR", "SQLITE_FULL")) else "check its permissions"
+    return StoreError(f"can't read {path}: {error}", hint=hint)

@@ -69,9 +69,9 @@ class BoardScreen(Screen[None]):
             self.renew()
 
     def renew(self) -> None:
-        """Show the campaign as it looks now."""
-        if self.picture is not None:
-            self.query_one(Head).show(self.picture)
+        """Show the campaign as it looks now, unless this screen isn't put together yet or is taken down."""
+        if self.picture is not None and (heads := self.query(Head)):
+            heads.first().show(self.picture)
             self.look(self.picture)
 
     def look(self, picture: Picture) -> None:

@@ -49,7 +49,7 @@ class HistoryRead(Message):
 
 def against(expected: Quantity, measured: Quantity | None) -> Cell:
     """Return in a word how the measured gain lies to the expected one."""
-    if measured is None or measured.low is None or expected.low is None:
+    if measured is None or measured.low is None or expected.low is None or measured.unit != expected.unit:
         return Cell("")
     mine = (measured.low, measured.high if measured.high is not None else measured.low)
     plan = (expected.low, expected.high if expected.high is not None else expected.low)

@@ -1,0 +1,167 @@
+"""What stands where in a project's plan: the plan as written and as recorded, recipes, and what is next.
+
+Reading goes through the thin `Reader`; the `Store`, which takes most of a second to import, is opened by
+the first thing that writes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from optrack.campaign.finding import nearest
+from optrack.campaign.plan_files import find_plan, read_plan
+from optrack.campaign.renewal import with_fresh_baseline
+from optrack.core.choose import Choice, choose, improved_ids
+from optrack.core.plan import Item, Plan
+from optrack.core.plan_secrets import masked_plan
+from optrack.core.resolve import Resolved, resolve
+from optrack.core.state import ItemState
+from optrack.core.sync import stamp_of
+from optrack.errors import PlanError, UsageError
+from optrack.settings import Settings, project_salt
+from optrack.steps.record.reader import Reader
+from optrack.steps.record.schema import database_path, standing
+
+if TYPE_CHECKING:
+    from optrack.steps.record.store import Store
+
+_POLL_S = 0.1
+_SILENT_POLLS = 20
+
+
+class Standing:
+    """One plan of a project, and what is recorded of it."""
+
+    def __init__(self, settings: Settings, plan_file: Path | None = None) -> None:
+        self.settings = settings
+        self._plan_file = plan_file
+        self._resolved_for: tuple[Plan, frozenset[str]] | None = None
+        self._known_digests: dict[str, str] = {}
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan of the file with the items that were added beside its text."""
+        self.sync()
+        written = {item.id for item in self.written.items}
+        states = self.reader.items(self.written.name)
+        added = [state.item for state in states if not state.archived and state.item.id not in written]
+        return (
+            self.written.model_copy(update={"items": (*self.written.items, *added)})
+            if added
+            else self.written
+        )
+
+    @cached_property
+    def written(self) -> Plan:
+        """The plan as it stands in its file; PlanError lists everything that is wrong with it."""
+        plan = read_plan(find_plan(self.settings, self._plan_file))
+        errors = tuple(p.located(plan.path) for p in plan.problems if p.severity == "error")
+        if errors:
+            count = "an error" if len(errors) == 1 else f"{len(errors)} errors"
+            raise PlanError(f"the plan has {count}", where=plan.path, problems=errors)
+        return plan
+
+    @cached_property
+    def store(self) -> Store:
+        """The write side of the database, which is created and migrated if need be."""
+        from optrack.steps.record.store import Store
+
+        return Store.open(self.settings.database, runs_dir=self.settings.runs)
+
+    @cached_property
+    def reader(self) -> Reader:
+        """The read side of the database."""
+        if standing(database_path(self.settings.database)) in ("missing", "empty", "older"):
+            return self.store.reader
+        return Reader.open(self.settings.database)
+
+    # -- what stands where -----------------------------------------------------------------------------
+
+    def sync(self) -> None:
+        """Take the plan's present text over into the database, unless it is there already."""
+        written, digests = self.written, self._digests(self.improved())
+        if self.reader.stamp(written.name) != stamp_of(written, digests):
+            masked = masked_plan(written, project_salt(self.settings.state))
+            stamp = stamp_of(written, digests)
+            self.store.sync(masked, who=self.settings.actor, at=now(), digests=digests, stamp=stamp)
+
+    def _digests(self, improved: frozenset[str]) -> dict[str, str]:
+        """Return the digest of each item's recipe as the plan's text has it."""
+        if self._resolved_for != (self.written, improved):
+            self._known_digests = {}
+            for item in self.written.items:
+                with contextlib.suppress(PlanError):
+                    self._known_digests[item.id] = resolve(self.written, item, improved).digest
+            self._resolved_for = (self.written, improved)
+        return self._known_digests
+
+    def states(self) -> tuple[ItemState, ...]:
+        """Return where every item stands, after the plan's edits were taken over."""
+        self.sync()
+        return self.reader.items(self.plan.name)
+
+    def state(self, item_id: str) -> ItemState:
+        """Return where one item stands, archived ones included; raises UsageError with the nearest id."""
+        states = self.states()
+        planned = self.plan.item(item_id)
+        wanted = planned.id if planned else item_id
+        found = next((state for state in states if state.item.id == wanted), None)
+        if found is None:
+            raise UsageError(
+                f"no item {item_id!r} in the plan {self.plan.name!r}",
+                hint=nearest(item_id, [state.item.id for state in states], "items"),
+            )
+        return found
+
+    def item(self, item_id: str) -> Item:
+        """Return the plan's item with this id; raises UsageError with the nearest id."""
+        found = self.plan.item(item_id)
+        if found is None:
+            called = self.reader.called_now(self.plan.name, item_id)
+            known = [item.id for item in self.plan.items]
+            raise UsageError(
+                f"no item {item_id!r} in the plan {self.plan.name!r}",
+                hint=f"it is called {called} now" if called else nearest(item_id, known, "items"),
+            )
+        return found
+
+    def improved(self) -> frozenset[str]:
+        """Return the ids of the items whose verdict in force is an improvement."""
+        return frozenset(improved_ids(self.reader.items(self.written.name)))
+
+    def resolved(self, item: Item) -> Resolved:
+        """Return the item's resolved recipe; raises PlanError where it can't be resolved."""
+        return resolve(self.plan, item, self.improved(), adopted=self.adopted())
+
+    def adopted(self) -> tuple[Item, ...]:
+        """Return the items whose treatments were made part of the base, in the order of their adoption."""
+        found = (self.plan.item(adoption.item) for adoption in self.reader.adoptions(self.plan.name))
+        return tuple(item for item in found if item is not None)
+
+    def resolved_or_none(self, item: Item) -> Resolved | None:
+        """Return the item's resolved recipe, or None where it has none or it can't be resolved yet."""
+        return self.resolutions([item]).get(item.id)
+
+    def resolutions(self, items: Sequence[Item]) -> dict[str, Resolved]:
+        """Return the resolved recipes of items by id, without those that have none or can't be resolved yet."""
+        improved, adopted = self.improved(), self.adopted()
+        found: dict[str, Resolved] = {}
+        for item in items:
+            with contextlib.suppress(PlanError):
+                found[item.id] = resolve(self.plan, item, improved, adopted=adopted)
+        return found
+
+    def choice(self, *, by: str = "rank", without: Collection[str] = ()) -> Choice:
+        """Return the item to run next, leaving out those in `without`, and why each earlier one isn't it."""
+        found = choose(self.plan, self.states(), by="value" if by == "value" else "rank", without=without)
+        return with_fresh_baseline(self, found, without)
+
+
+def now() -> datetime:
+    """Return the time, in UTC."""
+    return datetime.now(UTC)

@@ -1,0 +1,155 @@
+"""An item on an adopted base, judged against the configuration that the plan began with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import datetime
+
+from optrack.core.frozen import Frozen
+from optrack.core.judge.baselines import compounded
+from optrack.core.judge.evidence import Rules
+from optrack.core.judge.guards import after_guards
+from optrack.core.judge.interval import quantile
+from optrack.core.judge.multiplicity import improvement_tail
+from optrack.core.judge.verdict import verdict_of
+from optrack.core.judge.wording import interval, listed, percent
+from optrack.core.judgement import Attribution, Comparison, Effect, Judgement, Verdict
+from optrack.core.state import Adoption
+
+
+class Link(Frozen):
+    """An adopted item in the chain from the original to a base: the judgement it was adopted on, if there is one.
+
+    `on` are the items whose treatments were part of the base that it was itself measured on.
+    """
+
+    item: str
+    judgement: Judgement | None = None
+    on: tuple[str, ...] = ()
+
+
+def in_force_at(adoptions: Sequence[Adoption], at: datetime) -> tuple[Adoption, ...]:
+    """Return the adoptions that were in force at a time, in their order, whatever was undone since."""
+    return tuple(
+        adoption
+        for adoption in adoptions
+        if adoption.at <= at and (adoption.undone_at is None or adoption.undone_at > at)
+    )
+
+
+def against_original(own: Judgement, chain: Sequence[Link], rules: Rules) -> Judgement:
+    """Return the judgement of the candidate against the original, through the effects of what was adopted.
+
+    `own` is its judgement against its base. Each effect was measured against the base of its time, so they
+    multiply. Without a number for every link, or where one no longer stands, there is no verdict.
+    """
+    missing = [link.item for link in chain if link.judgement is None or link.judgement.effect is None]
+    fallen = [link.item for link in chain if link.judgement and link.judgement.comparison == "unfair"]
+    judged = [link.judgement for link in chain if link.judgement is not None]
+    if own.verdict in (None, "failed"):
+        return _concluded(own, judged, own.verdict, own.reasons[:1])
+    if fallen:
+        why = f"The evidence on which {listed(fallen)} was adopted no longer stands, so nothing rests on it."
+        return _concluded(own, judged, None, [why])
+    if missing:
+        why = (
+            f"{listed(missing)} was adopted without a measured effect, so none against the original is known."
+        )
+        return _concluded(own, judged, None, [why])
+    if own.effect is None:
+        return _concluded(own, judged, "inconclusive", own.reasons[:1])
+    effects = [judgement.effect for judgement in (*judged, own) if judgement.effect is not None]
+    effect = compounded(effects)
+    assert effect is not None and rules.metric.better is not None
+    verdict = verdict_of(effect, rules.metric.better, rules.min_effect)
+    said = [_text(own, own.effect, chain, effect)]
+    if verdict == "improvement" and not _holds_among_many(effect, [*judged, own], rules):
+        verdict = "inconclusive"
+        said.append(f"Alone an improvement, but among {rules.family} comparisons it may be chance.")
+    verdict, ahead = after_guards(verdict, own.guards)
+    return _concluded(own, judged, verdict, [*ahead, *said, *_assumed(chain)], effect)
+
+
+def both_effects(own: Judgement, original: Judgement | None) -> str:
+    """Return the two effects of an item on an adopted base, `+12.0% over the adopted base, +31.0% over the
+    original`; nothing where there is no adopted base or no number."""
+    if original is None or own.effect is None:
+        return ""
+    over = f"{percent(own.effect.relative)} over the adopted base"
+    if original.effect is None:
+        return f"{over}, unknown over the original"
+    return f"{over}, {percent(original.effect.relative)} over the original"
+
+
+def _concluded(
+    own: Judgement,
+    chain: Sequence[Judgement],
+    verdict: Verdict | None,
+    reasons: Sequence[str],
+    effect: Effect | None = None,
+) -> Judgement:
+    factors = tuple(dict.fromkeys(name for j in (*chain, own) for name in j.attribution.factors))
+    return own.model_copy(
+        update={
+            "verdict": verdict,
+            "baseline": chain[0].baseline if chain else None,
+            "effect": effect,
+            "comparison": _weakest([*chain, own]),
+            "differences": (),
+            "attribution": Attribution(
+                status="confounded" if len(factors) > 1 else "single", factors=factors
+            ),
+            "reasons": tuple(reasons),
+            "launches": min((j.launches for j in (*chain, own)), default=0),
+            "launches_needed": None,
+            "derived": {},
+        }
+    )
+
+
+def _weakest(chain: Sequence[Judgement]) -> Comparison:
+    seen = {judgement.comparison for judgement in chain}
+    return "unfair" if "unfair" in seen else "unknown" if "unknown" in seen else "fair"
+
+
+def _text(own: Judgement, alone: Effect, chain: Sequence[Link], effect: Effect) -> str:
+    steps = [
+        f"{link.item} {percent(link.judgement.effect.relative)}"
+        for link in chain
+        if link.judgement and link.judgement.effect
+    ]
+    return (
+        f"{own.metric} {interval(effect)} over the original: {percent(alone.relative)} over the base of its time, "
+        f"on top of what was adopted ({listed(steps)}). Effects measured one after the other multiply."
+    )
+
+
+def _assumed(chain: Sequence[Link]) -> list[str]:
+    """Say of each adopted item that was measured on another base than the one it was adopted onto."""
+    said = []
+    for position, link in enumerate(chain):
+        below = tuple(earlier.item for earlier in chain[:position])
+        if set(link.on) != set(below):
+            others = listed([item for item in below if item not in link.on]) or "what was adopted then"
+            said.append(
+                f"{link.item} was measured without {others}: that its effect is the same with it is assumed."
+            )
+    return said
+
+
+def _holds_among_many(effect: Effect, parts: Sequence[Judgement], rules: Rules) -> bool:
+    """Whether an improvement against the original stands at the error that many comparisons leave to each.
+
+    A product of improvements does, since each stood at it. Otherwise the interval is widened as Student's t
+    for the fewest launches of any part asks, which is more than their sum needs.
+    """
+    if rules.family == 1 or all(part.verdict == "improvement" for part in parts):
+        return True
+    freedom = max(1, min(part.launches for part in parts) - 1)
+    tail = (1 - rules.confidence) / 2
+    wider = quantile(1 - improvement_tail(rules.confidence, rules.family), freedom) / quantile(
+        1 - tail, freedom
+    )
+    centre = math.log1p(effect.relative)
+    return abs(centre) > wider * (math.log1p(effect.high) - math.log1p(effect.low)) / 2

@@ -1,0 +1,54 @@
+"""Expected against measured, item by item, as the history shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from optrack.core.judge.calibration import expected_gain
+from optrack.core.judgement import Effect
+from optrack.core.plan import Plan, Quantity
+from optrack.core.run import Run
+from optrack.core.state import ItemState
+from optrack.court import means_of
+from optrack.tui.board import Calibration
+
+_DECIDED = ("improvement", "regression", "no_change")
+
+
+def calibrated(plan: Plan, states: Sequence[ItemState], run: Callable[[str], Run]) -> tuple[Calibration, ...]:
+    """Return what was expected and what was gained of each item with a verdict; `run` reads a run by its id.
+
+    A gain is positive where the metric got better, whichever its direction; what was measured has the bounds of
+    its interval, so that only what is shown to be less or more than expected is called so.
+    """
+    better = plan.metric.better or "higher"
+    found = []
+    for state in states:
+        judgement, gain = state.judgement, state.item.gain
+        if judgement is None or judgement.verdict not in _DECIDED or gain is None:
+            continue
+        if judgement.effect is None or judgement.baseline is None:
+            continue
+        bounds = expected_gain(gain, means_of(run(judgement.baseline)), better)
+        gain_shown = judgement.effect if better == "higher" else _turned(judgement.effect)
+        gained, low, high = (100 * x for x in (gain_shown.relative, gain_shown.low, gain_shown.high))
+        found.append(
+            Calibration(
+                item=state.item.id,
+                title=state.item.title,
+                expected=_percent(bounds) if bounds else gain,
+                measured=Quantity(text=f"{gained:+.1f}%", low=low, high=high, unit="%"),
+                effect=gain_shown,
+            )
+        )
+    return tuple(found)
+
+
+def _turned(effect: Effect) -> Effect:
+    """Return the effect on what should be low as a gain."""
+    return effect.model_copy(update={"relative": -effect.relative, "low": -effect.high, "high": -effect.low})
+
+
+def _percent(bounds: tuple[float, float]) -> Quantity:
+    low, high = 100 * bounds[0], 100 * bounds[1]
+    return Quantity(text=f"{low:.3g}-{high:.3g}%", low=low, high=high, unit="%")

@@ -1,0 +1,116 @@
+"""No verdict is printed where something else than the treatment differs, and the words say what."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+from contextlib import closing
+from typing import Any
+
+from tests.end_to_end.campaigns import BASE, QUICK, Campaign, Make, ended, item, wait_for
+
+FASTER = item("1", "Faster", 'env: {SPEED: "140"}')
+BLOCK = BASE.replace("launches: 3", "launches: 3\norder: block")
+
+
+def judged(project: Campaign, name: str = "1") -> Any:
+    """Return the item's judgement, its reasons in one text."""
+    judgement = project.show(name)["judgement"]
+    return judgement | {"said": " ".join(judgement["reasons"])}
+
+
+def git(project: Campaign, *arguments: str) -> None:
+    """Call git in the project as somebody."""
+    who = ["-c", "user.name=ada", "-c", "user.email=ada@example.org"]
+    subprocess.run(["git", *who, *arguments], cwd=project.folder, check=True, capture_output=True)
+
+
+def test_variables_that_only_the_baselines_shell_had_leave_no_verdict(make: Make) -> None:
+    project = make(FASTER, base=BLOCK)
+    assert project.call("next", env={"NCCL_PROTO": "LL", "NCCL_ALGO": "Ring"}).code == 0
+    assert project.call("next").code == 0
+    found = judged(project)
+    assert (found["verdict"], found["comparison"]) == (None, "unfair")
+    assert "NCCL_PROTO was LL in the baseline's processes and is not set in the candidate's." in found["said"]
+
+
+def test_the_same_variables_do_no_harm_where_the_baseline_is_measured_beside(make: Make) -> None:
+    project = make(FASTER)
+    project.call("run", "baseline", env={"NCCL_PROTO": "LL"})
+    project.call("next")
+    found = judged(project)
+    assert (found["verdict"], found["comparison"]) == ("improvement", "fair")
+
+
+def test_code_edited_while_a_run_goes_on_leaves_no_verdict(make: Make) -> None:
+    project = make(FASTER)
+    (project.folder / ".gitignore").write_text(".optrack\n", encoding="utf-8")
+    for words in (("init",), ("add", "-A"), ("commit", "-m", "before")):
+        git(project, *words)
+    running = project.start("run", "1")
+    wait_for(lambda: project.wrote("bench.log"), "the first pass")
+    with (project.folder / "server.py").open("a", encoding="utf-8") as file:
+        file.write("# faster\n")
+    ended(running)
+    found = judged(project)
+    assert (found["verdict"], found["comparison"]) == (None, "unfair")
+    assert "server.py" in found["said"]
+
+
+def test_without_a_repository_edits_between_two_runs_make_the_fairness_unknown(make: Make) -> None:
+    project = make(FASTER, base=QUICK.replace("launches: 3", "launches: 3\norder: block"))
+    project.call("next")
+    project.call("accept", "load", "--why", "this host is shared")
+    project.call("next")
+    found = judged(project)
+    assert found["comparison"] == "unknown"
+    assert [d["field"] for d in found["differences"] if d["severity"] == "blocking"] == ["git.project"]
+    assert "fairness unknown" in project.call("status").out
+    assert "unknown fairness" in project.call("adopt", "1").err
+    project.call("accept", "git.project", "--why", "nobody edits here")
+    assert judged(project)["comparison"] == "fair"
+
+
+def test_a_baseline_that_has_aged_is_measured_again_before_it_is_compared_with(make: Make) -> None:
+    project = make(FASTER, base=QUICK.replace("launches: 3", "launches: 1\norder: block"))
+    project.call("next")
+    with closing(sqlite3.connect(project.folder / ".optrack" / "optrack.db")) as database:
+        database.execute("DROP TRIGGER ended_run_is_not_changed")
+        database.execute("UPDATE run SET started_at = '2001' || substr(started_at, 5)")
+        database.commit()
+    assert "> baseline is measured again before 1: The baseline was measured" in (
+        project.call("next", "--explain").out
+    )
+    assert project.call("next").out.startswith("baseline: succeeded")
+    assert project.call("next").out.startswith("1: succeeded")
+
+
+def test_a_baseline_that_fails_when_it_is_measured_again_isnt_tried_for_ever(make: Make) -> None:
+    base = QUICK.replace("launches: 3", "launches: 1\norder: block")
+    project = make(FASTER, base=base)
+    project.call("next")
+    project.base = base.replace("bash bench.sh", "exit 3")
+    project.write(item("1", "Faster", 'env: {SPEED: "140"}\nbench: bash bench.sh'))
+    called = project.call("next", "--all")
+    assert called.code == 1
+    assert [run["item"] for run in project.runs()] == ["baseline", "baseline", "1"]
+
+
+def test_attribution_is_resolved_as_soon_as_the_parts_of_a_treatment_are_measured(make: Make) -> None:
+    project = make(item("1", "Both", 'env: {SPEED: "130", OTHER: "x"}'), base=QUICK)
+    project.call("run", "baseline")
+    project.call("next")
+    assert judged(project)["attribution"]["status"] == "confounded"
+    assert project.call("ablate", "1").code == 0
+    assert project.call("next", "--all").code == 0
+    found = judged(project)
+    assert found["attribution"]["status"] == "single"
+    assert "Each of env.OTHER and env.SPEED was judged by itself" in found["said"]
+    assert "confounded" not in project.call("status").out
+
+
+def test_a_baseline_with_a_secret_in_its_recipe_stays_fresh(make: Make) -> None:
+    secret = "launches: 1\norder: block\nenv: {HF_TOKEN: hf_abcdefghijklmnopqrstuvwxyz0123456789}"
+    project = make(FASTER, base=QUICK.replace("launches: 3", secret))
+    project.call("next")
+    assert "> 1 is the first in rank" in project.call("next", "--explain").out
