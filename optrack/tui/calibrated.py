@@ -50,5 +50,6 @@ def _turned(effect: Effect) -> Effect:
 
 
 def _percent(bounds: tuple[float, float]) -> Quantity:
-    low, high = 100 * bounds[0], 100 * bounds[1]
-    return Quantity(text=f"{low:.3g}-{high:.3g}%", low=low, high=high, unit="%")
+    low, high = sorted(100 * bound for bound in bounds)
+    text = f"{low:+.3g}%" if f"{low:.3g}" == f"{high:.3g}" else f"{low:+.3g} to {high:+.3g}%"
+    return Quantity(text=text, low=low, high=high, unit="%")
