@@ -12,7 +12,7 @@ from optrack.errors import OptrackError
 @click.command("doctor")
 @standard
 def command(call: Call) -> int:
-    """Check the plan, the database, the engines' programs and the host; exit 4 if the host isn't fit."""
+    """Check the plan, the database, bash and git, and the host; exit 4 if the host isn't fit."""
     from optrack.campaign.doctor import examine
 
     findings = examine(call.campaign)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 @click.command("import")
-@click.argument("what", metavar="ITEM|FOLDER")
-@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--parser", default="auto", help="a tool's name; by default the output is recognised")
+@click.argument("files", metavar="FILE…|FOLDER", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--item", default=None, help="the item that the files are results of")
+@click.option("--tool", "parser", default="auto", help="a tool's name; by default the output is recognised")
 @click.option(
     "--launch-each",
     is_flag=True,
@@ -27,9 +27,14 @@ if TYPE_CHECKING:
 @click.option("--baseline", default=None, help="the sweep's combination that is the plan's baseline")
 @standard
 def command(
-    call: Call, what: str, files: tuple[Path, ...], parser: str, launch_each: bool, baseline: str | None
+    call: Call,
+    files: tuple[Path, ...],
+    item: str | None,
+    parser: str,
+    launch_each: bool,
+    baseline: str | None,
 ) -> None:
-    """Record benchmark outputs as a run of ITEM, or each combination of a `vllm bench sweep` FOLDER.
+    """Record benchmark outputs as a run of an item, or each combination of a `vllm bench sweep` FOLDER.
 
     Imported runs are labelled so wherever they are shown. Nothing was captured of them, so no improvement is
     credited from them.
@@ -38,12 +43,15 @@ def command(
     from optrack.core.documents import judgement_document, run_document
 
     campaign = call.campaign
-    if files:
-        done = [import_files(campaign, what, list(files), parser=parser, launch_each=launch_each)]
-    elif Path(what).is_dir():
-        done = import_sweep(campaign, Path(what), baseline=baseline)
+    if item is not None:
+        done = [import_files(campaign, item, list(files), parser=parser, launch_each=launch_each)]
+    elif len(files) == 1 and files[0].is_dir():
+        done = import_sweep(campaign, files[0], baseline=baseline)
     else:
-        raise UsageError(f"{what} is no folder", hint="`optrack import ITEM FILE…`, or the folder of a sweep")
+        raise UsageError(
+            "which item are these results of?",
+            hint="`optrack import FILE… --item ID`, or the folder of a sweep",
+        )
     if call.as_json:
         documents = [
             {"run": run_document(run), "judgement": judgement_document(campaign.judgement_of(run))}

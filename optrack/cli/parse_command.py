@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command("parse")
 @click.argument("file")
-@click.option("--parser", default="auto", help="a tool's name; by default the output is recognised")
+@click.option("--tool", "parser", default="auto", help="a tool's name; by default the output is recognised")
 @click.option("--item", default=None, help="also read the metrics that this item's recipe defines")
 @standard
 def command(call: Call, file: str, parser: str, item: str | None) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -30,7 +31,7 @@ def nearest(word: str, known: list[str] | tuple[str, ...]) -> str | None:
     return folded[found[0]] if found else None
 
 
-class Shape:
+class Shape(ABC):
     """What a value may look like; None always fits, since in a layer it removes what is below."""
 
     expected = "a value"
@@ -41,12 +42,12 @@ class Shape:
             yield Fault(path, f"`{'.'.join(path)}` must be {self.expected}, not {shown(value)}")
 
     def fits(self, value: Any) -> bool:
-        """Whether a scalar fits."""
-        raise NotImplementedError
+        """Whether a value fits by itself; a shape with parts looks at these in `faults`."""
+        return True
 
+    @abstractmethod
     def json(self) -> Json:
         """Return the JSON Schema of this shape."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ ANSWERED: dict[str, tuple[tuple[str, ...], int]] = {
     "report-file": (("report", "1B", "-o", "1B.html"), 0),
     "replay": (("replay", "0020"), 0),
     "parse": (("parse", "result.json"), 0),
-    "import": (("import", "2", "result.json"), 0),
+    "import": (("import", "result.json", "--item", "2"), 0),
     "context": (("context",), 0),
     "schema": (("schema",), 0),
 }

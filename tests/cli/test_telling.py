@@ -108,7 +108,7 @@ def test_an_imported_result_is_labelled_and_credits_nothing(folder: Path, call: 
     for number in range(3):
         value = RESULT | {"output_throughput": 150.0 + number}
         (folder / f"r{number}.json").write_text(json.dumps(value))
-    called = call("import", "2", "r0.json", "r1.json", "r2.json", "--launch-each", "--json")
+    called = call("import", "r0.json", "r1.json", "r2.json", "--item", "2", "--launch-each", "--json")
     judgement = called.json["results"][0]["judgement"]
     assert judgement["verdict"] != "improvement"
     assert judgement["comparison"] != "fair"
@@ -139,7 +139,15 @@ def test_a_sweep_is_imported_with_its_failures(folder: Path, call: Call) -> None
 
 
 @pytest.mark.parametrize(
-    "arguments", [("2", "none.json"), ("nofolder",), ("plans",), ("9Z", "toml"), ("2", "toml")]
+    "arguments",
+    [
+        ("none.json", "--item", "2"),
+        ("nofolder",),
+        ("plans",),
+        ("toml", "--item", "9Z"),
+        ("toml", "--item", "2"),
+        ("toml",),
+    ],
 )
 def test_what_cannot_be_imported_is_one_clear_error(
     folder: Path, call: Call, arguments: tuple[str, ...]
@@ -155,4 +163,4 @@ def test_parsing_says_what_would_be_recorded(folder: Path, call: Call) -> None:
     assert call("parse", "r.json", "--json").json["metrics"]["output_throughput"]["value"] == 88.8
     (folder / "r.txt").write_text("nothing")
     assert call("parse", "r.txt").code == 2
-    assert call("parse", "r.json", "--parser", "vlm").code == 2
+    assert call("parse", "r.json", "--tool", "vlm").code == 2
