@@ -43,7 +43,7 @@ def measure(session: Session, store: Store, journal: Journal, will: Will) -> Non
             log_dir=str(candidate.folder),
             launches=session.most_launches,
             repetitions=candidate.recipe.repetitions,
-            at_most=session.sequential and session.baseline is not None,
+            at_most=session.sequential,
         )
     )
     if session.why_anew is not None:

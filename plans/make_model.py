@@ -1,4 +1,4 @@
-"""Makes the model folders that the plans here serve: a Llama of 1.1 billion parameters and its EAGLE-3 draft.
+"""Makes the model folders that the plans here serve: two Llamas of 1.1 billion parameters and their EAGLE-3 drafts.
 
 Usage: python3 plans/make_model.py FOLDER. Only configuration and tokenizer are written, no weights and nothing
 is downloaded: a server makes random weights of the right shapes with `--load-format dummy`. Needs Python's
@@ -49,6 +49,20 @@ def llama(**changes: Any) -> dict[str, Any]:
         "pad_token_id": 3,
         **changes,
     }
+
+
+def deep(**changes: Any) -> dict[str, Any]:
+    """Return a Llama configuration of 1.1 billion parameters in 60 narrow layers, with `changes`.
+
+    A decode step under tensor parallelism makes 121 all-reduces of 3 KiB, nearly four times those of `llama`.
+    """
+    narrow = {
+        "hidden_size": 1536,
+        "intermediate_size": 2304,
+        "num_hidden_layers": 60,
+        "num_attention_heads": 24,
+    }
+    return llama(**(narrow | changes))
 
 
 def tokenizer() -> dict[str, Any]:
@@ -112,9 +126,14 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"{(__doc__ or '').splitlines()[2]}\n")
         return 2
     root = Path(arguments[0])
-    write(root / "llama-1b", llama())
-    draft = llama(architectures=["LlamaForCausalLMEagle3"], num_hidden_layers=1, draft_vocab_size=VOCABULARY)
-    write(root / "llama-1b-eagle3", draft)
+    draft = {
+        "architectures": ["LlamaForCausalLMEagle3"],
+        "num_hidden_layers": 1,
+        "draft_vocab_size": VOCABULARY,
+    }
+    for name, shape in (("llama-1b", llama), ("llama-1b-deep", deep)):
+        write(root / name, shape())
+        write(root / f"{name}-eagle3", shape(**draft))
     return 0
 
 

@@ -14,7 +14,7 @@ from optrack.core.judgement import Judgement
 from optrack.core.plan import Item, RecipeLayer
 from optrack.core.run import Run
 from optrack.core.state import Acceptance, Adoption
-from optrack.court import Court
+from optrack.court import Court, with_derived
 from optrack.errors import UsageError
 from optrack.running.verdicts import keep_against_original, keep_verdict
 
@@ -159,7 +159,7 @@ def audit_plan(campaign: Campaign) -> tuple[Relabelled, ...]:
         )
         for judgement in judged.values()
     ]
-    changed = audit(cases, campaign.reader.rejections(plan.name))
+    changed = tuple(_whole(campaign, one) for one in audit(cases, campaign.reader.rejections(plan.name)))
     for one in changed:
         keep_verdict(campaign.store, court, one.after, campaign.reader.run(one.run), _now())
         if one.offer_again and campaign.state(one.item).status == "completed":
@@ -169,6 +169,13 @@ def audit_plan(campaign: Campaign) -> tuple[Relabelled, ...]:
         run = campaign.reader.run(judged[item].candidate)
         keep_against_original(campaign.store, court, judged[item], run, _now())
     return changed
+
+
+def _whole(campaign: Campaign, changed: Relabelled) -> Relabelled:
+    """Return a conclusion drawn again with the derived metrics of its recipe."""
+    baseline = _baseline_of(campaign, changed.after)
+    after = with_derived(changed.after, campaign.reader.run(changed.run), baseline)
+    return changed.model_copy(update={"after": after})
 
 
 def ablate(campaign: Campaign, item_id: str) -> tuple[Ablation, ...]:

@@ -96,7 +96,7 @@ class Session:
     @property
     def most_launches(self) -> int:
         """The launches of a side at most: as many as the recipe says, or as the rules of stopping allow."""
-        if self.baseline is None or not self.sequential:
+        if not self.sequential:
             return self.candidate.recipe.launches
         recipe = self.candidate.recipe.model_copy(update={"stop": "sequential"})
         return rules_of(recipe, Metric(name=""), min_effect=0.0, interleaved=True).max_launches
@@ -150,9 +150,11 @@ def prepare(
 ) -> Session:
     """Return the session that runs an item, beside the baseline where its launches are interleaved.
 
-    A `sequential` one ends as soon as its verdict is settled, within the recipe's number of launches; the
-    runs keep that with their recipe, since it belongs to the rules that they are judged by.
+    A `sequential` one ends as soon as its verdict is settled, within the recipe's number of launches, which
+    only interleaved launches allow; the runs keep that with their recipe, since it belongs to the rules that
+    they are judged by.
     """
+    sequential = sequential and baseline is not None
     ours = _side(settings, plan, *candidate, at, sequential=sequential)
     theirs = _side(settings, plan, *baseline, at, sequential=sequential) if baseline else None
     if theirs is not None:

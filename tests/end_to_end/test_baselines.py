@@ -61,6 +61,20 @@ def test_the_campaign_with_a_lost_variable_ends_with_the_right_conclusions(make:
     assert why in project.call("export").out
 
 
+def test_launches_in_block_order_are_as_many_as_the_recipe_says_and_are_judged_at_once(make: Make) -> None:
+    base = QUICK.replace("launches: 3", "launches: 2\norder: block\nderived: {gain: score - baseline.score}")
+    project = make(FASTER, base=base)
+    assert project.call("next", "--all").code == 0
+    accept_what_a_bare_folder_cannot_show(project)
+    shown = project.show("1")
+    assert [len(run["metrics"]["score"]["values"]) for run in shown["runs"]] == [2]
+    assert verdicts(project) == {"1": "improvement"}
+    assert not any("session" in reason for reason in shown["judgement"]["reasons"])
+    assert shown["judgement"]["derived"]["gain"] == pytest.approx(40, abs=3)
+    project.call("audit", "--baseline", baseline_run(project), "--why", "another job ran")
+    assert project.show("1")["judgement"]["derived"]["gain"] == pytest.approx(40, abs=3)
+
+
 def test_every_conclusion_that_rested_on_a_rejected_baseline_falls_and_is_offered_again(make: Make) -> None:
     project = make(FASTER, base=in_blocks(QUICK))
     project.call("next")

@@ -104,6 +104,8 @@ class Design:
     family: int = 1
     knows: int = 0
     """Earlier runs of the plan from which the spread between launches is known."""
+    baseline: int | None = None
+    """The baseline's launches where they are others than the candidate's; they then lend their spread."""
 
 
 @dataclass
@@ -140,12 +142,9 @@ def simulate(design: Design, noise: Noise, effect: float, sessions: int, seed: i
     random = np.random.default_rng(seed)
     tally = Tally()
     for _ in range(sessions):
-        total = 2 * design.launches
-        turns = (
-            launch_order(design.launches)
-            if design.interleaved
-            else ("baseline",) * design.launches + ("candidate",) * design.launches
-        )
+        blocks = ("baseline",) * (design.baseline or design.launches) + ("candidate",) * design.launches
+        turns = launch_order(design.launches) if design.interleaved else blocks
+        total = len(turns)
         gain = np.log1p(effect) * np.array([turn == "candidate" for turn in turns])
         levels = noise(random, total) + gain
         passes = np.exp(levels[:, None] + REPETITION_SPREAD * random.standard_normal((total, REPETITIONS)))
@@ -192,6 +191,8 @@ def _concluded(
             )
             for side in ("candidate", "baseline")
         ]
+        if design.baseline:
+            history = history_of({"baseline": [sides[1]]})
         found = estimate(sides[0], sides[1], interleaved=design.interleaved, history=history)
         assert found is not None
         if made == design.launches or is_settled(found, rules, "higher"):
@@ -207,6 +208,8 @@ DESIGNS = (
     Design("sequential", MOST, sequential=True),
     Design("sequential, spread known", MOST, sequential=True, knows=6),
     Design("5 launches, block order", 5, interleaved=False),
+    Design("1 after a block of 4", 1, interleaved=False, baseline=4),
+    Design("2 after a block of 4", 2, interleaved=False, baseline=4),
 )
 
 

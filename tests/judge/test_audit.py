@@ -68,6 +68,15 @@ def test_a_stricter_rule_relabels_without_a_new_run() -> None:
     assert not changed[0].offer_again
 
 
+def test_a_conclusion_without_an_effect_is_relabelled_once_one_can_be_told() -> None:
+    untold = case("1B", 1.0, rules=rules(min_effect=0.001))
+    stored = untold.stored.model_copy(update={"verdict": "inconclusive", "effect": None})
+    (changed,) = audit([untold.model_copy(update={"stored": stored})])
+    assert (changed.before.verdict, changed.after.verdict) == ("inconclusive", "inconclusive")
+    assert "effect none → told" in changed.why
+    assert not changed.offer_again
+
+
 def test_combining_takes_fair_improvements_only() -> None:
     better, same = case("1B", 1.08).stored, case("2", 1.0).stored
     unfair = better.model_copy(update={"comparison": "unfair"})

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from optrack.core.judge.baselines import history_of
 from optrack.core.judge.evidence import Evidence, Launch, evidence_of
 from optrack.core.judge.interval import Estimate, estimate, pairs_of
 from optrack.core.metrics import Sample
@@ -39,6 +40,19 @@ def test_drift_falls_out_of_interleaved_launches_and_widens_block_order() -> Non
     assert paired.high - paired.low < 0.06
     blocks = both(speeds[5:], speeds[:5])
     assert found(blocks, interleaved=False).effect(0.95).high > 0 > found(blocks, interleaved=False).relative
+
+
+def test_drift_within_the_baseline_widens_what_a_single_launch_after_it_shows() -> None:
+    speeds = [100 * 0.99**k for k in range(5)]
+    sides = both(speeds[4:], speeds[:4])
+    history = history_of({"baseline": [sides[1]]})
+    effect = {}
+    for interleaved in (True, False):
+        result = estimate(*sides, interleaved=interleaved, history=history)
+        assert result is not None and result.method == "history"
+        effect[interleaved] = result.effect(0.95)
+    assert effect[False].low < -0.05 and effect[False].high > 0
+    assert effect[False].high - effect[False].low > 1.5 * (effect[True].high - effect[True].low)
 
 
 def test_a_lost_launch_takes_its_neighbour_out_of_the_pairs_and_no_other() -> None:

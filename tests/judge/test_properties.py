@@ -83,6 +83,8 @@ def test_a_recipe_says_how_long_a_session_may_be() -> None:
     assert (open_ended.sequential, open_ended.max_launches) == (True, 16)
     capped = rules_of(Recipe(stop="sequential", launches=5), SPEED, min_effect=0.05, interleaved=True)
     assert capped.max_launches == 5
+    blocks = rules_of(Recipe(stop="sequential", launches=5), SPEED, min_effect=0.05, interleaved=False)
+    assert (blocks.sequential, blocks.max_launches) == (False, 5)
 
 
 def test_importing_the_judge_loads_no_statistics() -> None:

@@ -51,7 +51,7 @@ def audit(
 
     `unfair_baselines` maps a baseline's run to why it can't be compared with (a variable was lost, another
     job ran): every verdict that rests on it falls, except that a failure stays a failure. What changed is the
-    verdict, the comparison or the attribution; numbers alone are no change.
+    verdict, the comparison, the attribution, or whether an effect can be told; other numbers are no change.
     """
     bad = unfair_baselines or {}
     changed = []
@@ -158,7 +158,8 @@ def _is_open(before: Judgement, after: Judgement) -> bool:
 
 
 def _label(judgement: Judgement) -> tuple[object, ...]:
-    return judgement.verdict, judgement.comparison, judgement.attribution.status
+    told = judgement.effect is not None
+    return judgement.verdict, judgement.comparison, judgement.attribution.status, told
 
 
 def _why(before: Judgement, after: Judgement, bad: Mapping[str, str]) -> str:
@@ -168,6 +169,7 @@ def _why(before: Judgement, after: Judgement, bad: Mapping[str, str]) -> str:
             ("verdict", before.verdict, after.verdict),
             ("comparison", before.comparison, after.comparison),
             ("attribution", before.attribution.status, after.attribution.status),
+            ("effect", before.effect and "told", after.effect and "told"),
         )
         if old != new
     ]

@@ -87,9 +87,10 @@ def rules_of(
 ) -> Rules:
     """Return the rules that a recipe asks for: its guards, how many launches, and whether it may stop early.
 
-    A sequential session that names fewer than three launches may use as many as the rules allow by default.
+    Only interleaved launches are looked at pair by pair, so a session in block order never stops early. A
+    sequential session that names fewer than three launches may use as many as the rules allow by default.
     """
-    sequential = recipe.stop == "sequential"
+    sequential = recipe.stop == "sequential" and interleaved
     most = recipe.launches if not sequential or recipe.launches >= 3 else MOST_LAUNCHES_A_SIDE
     return Rules(
         metric=metric,

@@ -174,8 +174,13 @@ def _block(candidate: Evidence, baseline: Evidence, history: History | None) -> 
         freedom=total**2 / spread if spread > 0 else len(ours) + len(theirs) - 2,
         launches=min(len(ours), len(theirs)),
         method="block",
-        widened=max((max(side) - min(side)) * len(side) / (len(side) - 1) for side in (ours, theirs)),
+        widened=_drift(ours, theirs),
     )
+
+
+def _drift(*sides: Sequence[float]) -> float:
+    """Return how far the centres of two blocks may lie apart by a drift as fast as that seen within either."""
+    return max((max(side) - min(side)) * len(side) / max(1, len(side) - 1) for side in sides)
 
 
 def _by_history(
@@ -183,16 +188,16 @@ def _by_history(
 ) -> Estimate | None:
     if history is None or history.freedom < 1:
         return None
-    counts = [len(side.launches) for side in (candidate, baseline)]
-    levels = [fmean(launch.level for launch in side.launches) for side in (candidate, baseline)]
-    spread = history.spread**2 * sum(1 / count for count in counts)
+    ours, theirs = ([launch.level for launch in side.launches] for side in (candidate, baseline))
+    spread = history.spread**2 * (1 / len(ours) + 1 / len(theirs))
     if not interleaved and history.between_runs is not None:
         spread += 2 * history.between_runs**2
     return Estimate(
-        difference=levels[0] - levels[1],
+        difference=fmean(ours) - fmean(theirs),
         error=math.sqrt(spread),
         freedom=history.freedom,
-        launches=min(counts),
+        launches=min(len(ours), len(theirs)),
         method="history",
+        widened=0.0 if interleaved else _drift(ours, theirs),
         pooled=True,
     )

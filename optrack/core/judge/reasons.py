@@ -105,15 +105,13 @@ def method_reasons(found: Estimate, rules: Rules) -> list[str]:
     """Return how the two sides were compared, and what the order of launches means for it."""
     if found.method == "paired":
         said = [f"Compared launch by launch over {counted(found.launches, 'interleaved pair')}."]
-    elif found.method == "block":
-        said = [
-            f"The launches ran in block order ({launches(found.launches)} a side), where drift looks like "
-            f"an effect: the interval is widened by the {percent(found.widened, signed=False)} that "
-            "launches of one side differ among themselves."
-        ]
+    elif rules.interleaved:
+        said = [f"With {launches(found.launches)} a side, the spread between launches doesn't show."]
     else:
-        order = "" if rules.interleaved else " and drift between the two runs can't be told from an effect"
-        said = [f"With {launches(found.launches)} a side, the spread between launches doesn't show{order}."]
+        said = [
+            "The launches ran in block order, where drift looks like an effect: the interval is widened by "
+            f"the {percent(found.widened, signed=False)} that launches of one side differ among themselves."
+        ]
     if found.pooled and rules.history is not None:
         said.append(
             f"The spread between launches ({percent(rules.history.spread, signed=False)}) is known from "
