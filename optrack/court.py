@@ -225,9 +225,12 @@ def facts_of(run: Run) -> dict[str, str]:
 
 
 def with_derived(judgement: Judgement, candidate: Run, baseline: Run | None) -> Judgement:
-    """Return the judgement with the derived metrics of the candidate's recipe, and why any can't be computed."""
+    """Return the judgement with the derived metrics of the candidate's recipe, and why any can't be computed.
+
+    A run that measured nothing has none.
+    """
     expressions = candidate.recipe.get("derived", {})
-    if not expressions:
+    if not expressions or not candidate.samples:
         return judgement
     found = derive(expressions, means_of(candidate), means_of(baseline) if baseline else {})
     problems = tuple(f"{d.name} can't be computed: {d.problem}." for d in found if d.problem)

@@ -162,7 +162,9 @@ class Campaign(Standing):
         """Move an item to another status by hand, which is recorded as such."""
         item = self.state(item_id).item.id
         require_reason(why)
-        return self.store.transition(self.plan.name, item, after, who=self.settings.actor, why=why, at=now())
+        moved = self.store.transition(self.plan.name, item, after, who=self.settings.actor, why=why, at=now())
+        self.roll_up()
+        return moved
 
     def note(self, item_id: str, text: str) -> tuple[str, Note]:
         """Attach a remark to an item; return the item's id and the remark."""

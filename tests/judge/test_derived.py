@@ -59,6 +59,11 @@ def test_what_has_no_finite_value_has_a_problem() -> None:
     assert nan.value is None and nan.problem
 
 
+def test_what_was_not_measured_is_named() -> None:
+    found = derive({"x": "verify_ms - baseline.verify_ms", "y": "a + b"}, OWN, BASELINE)
+    assert [one.problem for one in found] == ["baseline.verify_ms has no value", "a and b have no value"]
+
+
 def test_an_expression_is_checked_before_anything_was_measured() -> None:
     known = {"output_throughput", "verify_ms"}
     assert expression_problem("baseline.output_throughput * verify_ms / 1000", known) is None

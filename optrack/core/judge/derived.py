@@ -113,6 +113,11 @@ def _evaluated(
 ) -> Derived:
     from simpleeval import InvalidExpression
 
+    missing = _missing(expression, own, baseline)
+    if missing:
+        return Derived(
+            name=name, problem=f"{' and '.join(missing)} {'have' if missing[1:] else 'has'} no value"
+        )
     try:
         value = float(_value(expression, own, baseline))
     except ZeroDivisionError:
@@ -124,6 +129,15 @@ def _evaluated(
     if not math.isfinite(value):
         return Derived(name=name, problem=f"{expression!r} isn't a finite number")
     return Derived(name=name, value=value)
+
+
+def _missing(expression: str, own: Mapping[str, float], baseline: Mapping[str, float]) -> list[str]:
+    """Return the metrics that an expression names and that weren't measured; none if it can't be read."""
+    try:
+        mine, theirs = names_in(expression)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    return [*sorted(mine - set(own)), *(f"baseline.{name}" for name in sorted(theirs - set(baseline)))]
 
 
 def _value(expression: str, own: Mapping[str, float], baseline: Mapping[str, float]) -> Any:
