@@ -69,7 +69,7 @@ def _show_item(call: Call, campaign: Campaign, item_id: str) -> None:
     original = campaign.against_original(judgement, item_id)
     baseline = reader.run(judgement.baseline) if judgement and judgement.baseline else None
     metric = primary_metric(campaign.plan, runs)
-    expected = expectation_of(state, baseline, metric.better)
+    expected = expectation_of(state, baseline, metric)
     registry = registry_of_plan(campaign) if item_id == campaign.plan.baseline else None
     if call.as_json:
         answer = {

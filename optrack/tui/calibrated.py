@@ -9,7 +9,7 @@ from optrack.core.judgement import Effect
 from optrack.core.plan import Plan, Quantity
 from optrack.core.run import Run
 from optrack.core.state import ItemState
-from optrack.court import means_of
+from optrack.court import means_of, primary_metric
 from optrack.tui.board import Calibration
 
 _DECIDED = ("improvement", "regression", "no_change")
@@ -21,7 +21,6 @@ def calibrated(plan: Plan, states: Sequence[ItemState], run: Callable[[str], Run
     A gain is positive where the metric got better, whichever its direction; what was measured has the bounds of
     its interval, so that only what is shown to be less or more than expected is called so.
     """
-    better = plan.metric.better or "higher"
     found = []
     for state in states:
         judgement, gain = state.judgement, state.item.gain
@@ -29,8 +28,10 @@ def calibrated(plan: Plan, states: Sequence[ItemState], run: Callable[[str], Run
             continue
         if judgement.effect is None or judgement.baseline is None:
             continue
-        bounds = expected_gain(gain, means_of(run(judgement.baseline)), better)
-        gain_shown = judgement.effect if better == "higher" else _turned(judgement.effect)
+        baseline = run(judgement.baseline)
+        metric = primary_metric(plan, [baseline])
+        bounds = expected_gain(gain, means_of(baseline), metric)
+        gain_shown = judgement.effect if metric.better != "lower" else _turned(judgement.effect)
         gained, low, high = (100 * x for x in (gain_shown.relative, gain_shown.low, gain_shown.high))
         found.append(
             Calibration(

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from optrack.core.judge.calibration import Expectation, calibrate, expected_gain
+from optrack.core.metrics import Metric
 from optrack.core.plan import Quantity
+from tests.judge.session import SPEED
+
+LOW = Metric(name="latency", unit="", better="lower")
 
 
 def gain(low: float, high: float, unit: str) -> Quantity:
@@ -13,23 +17,38 @@ def gain(low: float, high: float, unit: str) -> Quantity:
 
 
 def test_a_percentage_and_a_factor_speak_of_the_metric() -> None:
-    assert expected_gain(gain(15, 15, "%"), {}, "higher") == (0.15, 0.15)
-    assert expected_gain(gain(2, 2, "x"), {}, "higher") == (1.0, 1.0)
-    assert expected_gain(gain(2, 2, "x"), {}, "lower") == (0.5, 0.5)
+    assert expected_gain(gain(15, 15, "%"), {}, SPEED) == (0.15, 0.15)
+    assert expected_gain(gain(2, 2, "x"), {}, SPEED) == (1.0, 1.0)
+    assert expected_gain(gain(2, 2, "x"), {}, LOW) == (0.5, 0.5)
 
 
 def test_saved_milliseconds_are_related_to_the_time_they_are_saved_from() -> None:
-    low, high = expected_gain(gain(5, 10, "ms"), {"verify_ms": 30.0}, "higher") or (0.0, 0.0)
+    low, high = expected_gain(gain(5, 10, "ms"), {"verify_ms": 30.0}, SPEED) or (0.0, 0.0)
     assert low == pytest.approx(0.2)
     assert high == pytest.approx(0.5)
-    assert expected_gain(gain(3, 3, "ms"), {"verify_ms": 30.0}, "lower") == (0.1, 0.1)
+    assert expected_gain(gain(3, 3, "ms"), {"verify_ms": 30.0}, LOW) == (0.1, 0.1)
+
+
+def test_saved_milliseconds_of_a_metric_that_is_a_time_are_related_to_the_metric_itself() -> None:
+    means = {"median_tpot_ms": 4.0, "median_itl_ms": 3.0, "duration": 60.0}
+    tpot = Metric(name="median_tpot_ms", unit="ms", better="lower")
+    assert expected_gain(gain(1, 10, "ms"), means, tpot) == (0.25, 2.5)
+    seconds = Metric(name="duration", unit="s", better="lower")
+    assert expected_gain(gain(600, 600, "ms"), means, seconds) == (0.01, 0.01)
+
+
+def test_an_amount_in_the_metrics_own_unit_is_related_to_its_mean() -> None:
+    assert expected_gain(gain(10, 20, "tokens/s"), {"output_throughput": 80.0}, SPEED) == (0.125, 0.25)
+    points = Metric(name="score", unit="pt", better="higher")
+    assert expected_gain(gain(3, 3, "pt"), {"score": 60.0}, points) == (0.05, 0.05)
+    assert expected_gain(gain(3, 3, "req/s"), {"score": 60.0}, points) is None
 
 
 def test_what_cannot_be_related_has_no_fraction() -> None:
-    assert expected_gain(gain(5, 10, "ms"), {}, "higher") is None
-    assert expected_gain(gain(5, 10, "ms"), {"a_ms": 1.0, "b_ms": 2.0}, "higher") is None
-    assert expected_gain(gain(40, 40, "ms"), {"verify_ms": 30.0}, "higher") is None
-    assert expected_gain(Quantity(text="some"), {}, "higher") is None
+    assert expected_gain(gain(5, 10, "ms"), {}, SPEED) is None
+    assert expected_gain(gain(5, 10, "ms"), {"a_ms": 1.0, "b_ms": 2.0}, SPEED) is None
+    assert expected_gain(gain(40, 40, "ms"), {"verify_ms": 30.0}, SPEED) is None
+    assert expected_gain(Quantity(text="some"), {}, SPEED) is None
 
 
 def test_a_plan_that_promised_too_much_is_told_by_how_much() -> None:
@@ -57,5 +76,5 @@ def test_a_plan_may_be_right_or_too_modest() -> None:
 
 def test_a_minus_is_a_loss_of_what_should_be_high_and_a_gain_of_what_should_be_low() -> None:
     ninety = Quantity(text="-90%", low=90, high=90, unit="%")
-    assert expected_gain(ninety, {}, "higher") == (-0.9, -0.9)
-    assert expected_gain(ninety, {}, "lower") == (0.9, 0.9)
+    assert expected_gain(ninety, {}, SPEED) == (-0.9, -0.9)
+    assert expected_gain(ninety, {}, LOW) == (0.9, 0.9)

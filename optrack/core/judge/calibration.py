@@ -7,10 +7,11 @@ from typing import Literal
 
 from optrack.core.frozen import Frozen
 from optrack.core.judge.wording import counted, percent
-from optrack.core.metrics import Better
+from optrack.core.metrics import Metric
 from optrack.core.plan import Quantity
 
 _MILLISECONDS = {"ms": 1.0, "s": 1000.0, "us": 0.001, "µs": 0.001, "ns": 1e-6}
+_RATES = {"tokens/s": "tok/s"}
 
 
 class Expectation(Frozen):
@@ -46,38 +47,49 @@ class Calibration(Frozen):
 
 
 def expected_gain(
-    gain: Quantity, baseline: Mapping[str, float], better: Better
+    gain: Quantity, baseline: Mapping[str, float], metric: Metric
 ) -> tuple[float, float] | None:
-    """Return an expected gain as fractions (low, high) of the metric; None if it can't be related to one.
+    """Return an expected gain as fractions (low, high) of `metric`; None if it can't be related to it.
 
-    `15%` and `1.2x` speak of the metric itself. A time (`5-10 ms`) is a saving: it is related to the time
-    metric in `baseline` (name -> mean, milliseconds by their suffix `_ms`) when there is exactly one, and a
-    saving s of a time t makes a rate better by s / (t - s). A rate (`20 tok/s`) is related to the one metric
-    that is given in it, `output_throughput`. `-15%` is a gain of what should be low, and a loss otherwise.
+    `15%` and `1.2x` speak of the metric itself, as does an amount in its own unit (`20 tok/s`), which is related
+    to its mean in `baseline` (name -> mean). A time (`5-10 ms`) is a saving of the metric where that is a time,
+    else of the only time metric there is (by the suffix `_ms`): a saving s of a time t makes a rate better by
+    s / (t - s). `-15%` is a gain of what should be low, and a loss otherwise.
     """
-    if gain.low is None or gain.high is None:
+    if gain.low is None or gain.high is None or metric.better is None:
         return None
     unit = gain.unit.strip().lower()
     bounds = (gain.low, gain.high)
     if unit == "%":
-        sign = -1 if better == "higher" and gain.text.lstrip().startswith(("-", "−")) else 1
+        sign = -1 if metric.better == "higher" and gain.text.lstrip().startswith(("-", "−")) else 1
         return sign * bounds[0] / 100, sign * bounds[1] / 100
     if unit in ("x", "×"):
-        if better == "lower":
+        if metric.better == "lower":
             return (1 - 1 / bounds[0], 1 - 1 / bounds[1]) if min(bounds) > 0 else None
         return bounds[0] - 1, bounds[1] - 1
+    own = baseline.get(metric.name, 0.0)
     if unit in _MILLISECONDS:
-        times = [value for name, value in baseline.items() if name.endswith("_ms") and value > 0]
-        if len(times) != 1:
+        time = _milliseconds(metric, own) or _only_time(baseline)
+        if time is None:
             return None
-        saved = [bound * _MILLISECONDS[unit] / times[0] for bound in bounds]
-        if better == "lower":
+        saved = [bound * _MILLISECONDS[unit] / time for bound in bounds]
+        if metric.better == "lower":
             return saved[0], saved[1]
         return (saved[0] / (1 - saved[0]), saved[1] / (1 - saved[1])) if max(saved) < 1 else None
-    rate = baseline.get("output_throughput", 0.0)
-    if unit in ("tok/s", "tokens/s") and rate > 0:
-        return bounds[0] / rate, bounds[1] / rate
+    if unit and own > 0 and _RATES.get(unit, unit) == metric.unit.strip().lower():
+        return bounds[0] / own, bounds[1] / own
     return None
+
+
+def _milliseconds(metric: Metric, mean: float) -> float | None:
+    """Return the mean of a metric that is a time in milliseconds; None of any other."""
+    unit = metric.unit.strip().lower() or ("ms" if metric.name.endswith("_ms") else "")
+    return mean * _MILLISECONDS[unit] if unit in _MILLISECONDS and mean > 0 else None
+
+
+def _only_time(means: Mapping[str, float]) -> float | None:
+    times = [value for name, value in means.items() if name.endswith("_ms") and value > 0]
+    return times[0] if len(times) == 1 else None
 
 
 def calibrate(items: Sequence[Expectation]) -> Calibration:

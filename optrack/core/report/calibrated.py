@@ -7,7 +7,7 @@ from statistics import fmean
 from optrack.core.judge.calibration import Calibration, Expectation, calibrate, expected_gain
 from optrack.core.judge.wording import percent
 from optrack.core.markdown import cell, table
-from optrack.core.metrics import Better, series_of
+from optrack.core.metrics import Metric, series_of
 from optrack.core.report.log import Log
 from optrack.core.run import Run
 from optrack.core.state import ItemState
@@ -39,23 +39,23 @@ def calibration(log: Log) -> str:
 
 def _expectation(log: Log, state: ItemState) -> Expectation | None:
     baseline = log.run(state.judgement.baseline) if state.judgement else None
-    return expectation_of(state, baseline, log.metric.better)
+    return expectation_of(state, baseline, log.metric)
 
 
-def expectation_of(state: ItemState, baseline: Run | None, better: Better | None) -> Expectation | None:
+def expectation_of(state: ItemState, baseline: Run | None, metric: Metric) -> Expectation | None:
     """Return an item's expected gain beside what a fair comparison with `baseline` decided; None without either."""
     judgement, gain = state.judgement, state.item.gain
     if judgement is None or judgement.effect is None or judgement.comparison != "fair":
         return None
     if judgement.verdict not in ("improvement", "regression", "no_change"):
         return None
-    if gain is None or better is None:
+    if gain is None:
         return None
-    bounds = expected_gain(gain, _means(baseline), better)
+    bounds = expected_gain(gain, _means(baseline), metric)
     if bounds is None:
         return None
     relative = judgement.effect.relative
-    measured = relative if better == "higher" else -relative
+    measured = relative if metric.better == "higher" else -relative
     return Expectation(item=state.item.id, low=min(bounds), high=max(bounds), measured=measured)
 
 
