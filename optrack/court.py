@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from statistics import fmean
 from typing import Any
 
 from optrack.core.applied import not_applied, unseen_treatment
@@ -20,11 +19,11 @@ from optrack.core.judge.baselines import (
     unseen_code,
     with_load_counted,
 )
-from optrack.core.judge.derived import derive
 from optrack.core.judge.evidence import Evidence, History, Side, evidence_of, rules_of
 from optrack.core.judge.lineage import Link, against_original, in_force_at
+from optrack.core.judge.remarks import with_remarks
 from optrack.core.judgement import Difference, Judgement
-from optrack.core.metrics import CHECK, Metric, metric_named, series_of
+from optrack.core.metrics import CHECK, Metric, means_of, metric_named
 from optrack.core.plan import Plan
 from optrack.core.recipe import treatment
 from optrack.core.recipe_build import recipe_from
@@ -63,7 +62,7 @@ class Court:
             not_applied=case.not_applied,
             seen_alone=case.seen_alone,
         )
-        return with_derived(judgement, candidate, baseline)
+        return with_remarks(judgement, candidate, baseline)
 
     def settled(self, candidate: Run, baseline: Run) -> bool:
         """Whether a sequential session of these two runs, as far as they have come, needs no more launches."""
@@ -212,7 +211,7 @@ class Court:
 
 def measurement(run: Run, metric: str) -> Measurement:
     """Return a baseline's run as one measurement of it, with what it was measured under."""
-    mean = means_of(run).get(metric, 0.0)
+    mean = means_of(run.samples).get(metric, 0.0)
     return Measurement(run=run.id, baseline=run.item, at=run.started_at, mean=mean, facts=facts_of(run))
 
 
@@ -222,28 +221,6 @@ def facts_of(run: Run) -> dict[str, str]:
     boot = run.runner.boot_id if run.runner else None
     facts = {"boot": boot, "driver": hardware.get("driver")}
     return {name: str(value) for name, value in facts.items() if value}
-
-
-def with_derived(judgement: Judgement, candidate: Run, baseline: Run | None) -> Judgement:
-    """Return the judgement with the derived metrics of the candidate's recipe, and why any can't be computed.
-
-    A run that measured nothing has none.
-    """
-    expressions = candidate.recipe.get("derived", {})
-    if not expressions or not candidate.samples:
-        return judgement
-    found = derive(expressions, means_of(candidate), means_of(baseline) if baseline else {})
-    problems = tuple(f"{d.name} can't be computed: {d.problem}." for d in found if d.problem)
-    return judgement.model_copy(
-        update={"derived": {d.name: d.value for d in found}, "reasons": (*judgement.reasons, *problems)}
-    )
-
-
-def means_of(run: Run) -> dict[str, float]:
-    """Return the mean of each metric over the valid samples of a run, by name."""
-    names = dict.fromkeys(sample.metric.name for sample in run.samples)
-    series = {name: series_of(run.samples, name) for name in names}
-    return {name: fmean(found.values) for name, found in series.items() if found}
 
 
 def primary_metric(plan: Plan, runs: Iterable[Run]) -> Metric:

@@ -10,11 +10,12 @@ from optrack.campaign.finding import require_reason
 from optrack.core.events import RunRejected
 from optrack.core.judge.ablation import Ablation, ablation
 from optrack.core.judge.audit import Relabelled, audit
+from optrack.core.judge.remarks import with_remarks
 from optrack.core.judgement import Judgement
 from optrack.core.plan import Item, RecipeLayer
 from optrack.core.run import Run
 from optrack.core.state import Acceptance, Adoption
-from optrack.court import Court, with_derived
+from optrack.court import Court
 from optrack.errors import UsageError
 from optrack.running.verdicts import keep_against_original, keep_verdict
 
@@ -172,9 +173,9 @@ def audit_plan(campaign: Campaign) -> tuple[Relabelled, ...]:
 
 
 def _whole(campaign: Campaign, changed: Relabelled) -> Relabelled:
-    """Return a conclusion drawn again with the derived metrics of its recipe."""
+    """Return a conclusion drawn again with what it tells beside its verdict."""
     baseline = _baseline_of(campaign, changed.after)
-    after = with_derived(changed.after, campaign.reader.run(changed.run), baseline)
+    after = with_remarks(changed.after, campaign.reader.run(changed.run), baseline)
     return changed.model_copy(update={"after": after})
 
 

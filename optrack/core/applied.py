@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from optrack.core.declined import declining_lines
 from optrack.core.secrets import is_masked, mask_data, mask_value
 from optrack.core.snapshot import Snapshot
 from optrack.core.variables import plain
@@ -30,10 +31,15 @@ _SHORT = {
 
 
 def arguments_part(
-    *, asked: Mapping[str, Any], command: str | None, reported: Mapping[str, Any] | None, salt: bytes
+    *,
+    asked: Mapping[str, Any],
+    command: str | None,
+    reported: Mapping[str, Any] | None,
+    salt: bytes,
+    log: str = "",
 ) -> dict[str, Any]:
-    """Return the `arguments` part of a snapshot: what the recipe asked, the command as written, and what the
-    running server says of itself, secrets masked.
+    """Return the `arguments` part of a snapshot: what the recipe asked, the command as written, what the running
+    server says of itself and, by its log so far, declined, secrets masked.
 
     `reported` is the server's own answer, or an engine's digest of it: `applied` (the arguments in force),
     `changed` (name -> what was asked and what was applied), `state`. Counters, clocks and ports are set
@@ -42,6 +48,7 @@ def arguments_part(
     part: dict[str, Any] = {
         "asked": mask_data(dict(asked), salt),
         "command": mask_value("command", command, salt) if command else None,
+        "declined": list(declining_lines(log, salt)),
     }
     if reported is None:
         return part

@@ -125,6 +125,7 @@ _ARGUMENTS = (
         "counters, times and ports that a server reports beside its configuration",
     ),
     _stable("arguments.reported.**", "{leaf}, as the server reports it,"),
+    _informative("arguments.declined", "what a server leaves out is told beside the verdict"),
     _informative("arguments.**"),
 )
 _PACKAGES = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from statistics import fmean
 from typing import Literal
 
 from optrack.core.frozen import Frozen
@@ -158,3 +159,10 @@ def series_of(samples: tuple[Sample, ...], name: str) -> Series | None:
         for launch in launches
     )
     return Series(metric=mine[0].metric, launches=grouped)
+
+
+def means_of(samples: tuple[Sample, ...]) -> dict[str, float]:
+    """Return the mean of each metric over its valid samples, by name."""
+    names = dict.fromkeys(sample.metric.name for sample in samples)
+    series = {name: series_of(samples, name) for name in names}
+    return {name: fmean(found.values) for name, found in series.items() if found}

@@ -127,6 +127,7 @@ class Launching:
             command=self.recipe.launch,
             reported=report,
             salt=self.session.salt,
+            log=logs.tail(self.log).decode(errors="replace"),
         )
         found = found.model_copy(update={"arguments": arguments})
         if self.is_first:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 
 from optrack.core.judge.calibration import expected_gain
 from optrack.core.judgement import Effect
+from optrack.core.metrics import means_of
 from optrack.core.plan import Plan, Quantity
 from optrack.core.run import Run
 from optrack.core.state import ItemState
-from optrack.court import means_of, primary_metric
+from optrack.court import primary_metric
 from optrack.tui.board import Calibration
 
 _DECIDED = ("improvement", "regression", "no_change")
@@ -30,7 +31,7 @@ def calibrated(plan: Plan, states: Sequence[ItemState], run: Callable[[str], Run
             continue
         baseline = run(judgement.baseline)
         metric = primary_metric(plan, [baseline])
-        bounds = expected_gain(gain, means_of(baseline), metric)
+        bounds = expected_gain(gain, means_of(baseline.samples), metric)
         gain_shown = judgement.effect if metric.better != "lower" else _turned(judgement.effect)
         gained, low, high = (100 * x for x in (gain_shown.relative, gain_shown.low, gain_shown.high))
         found.append(

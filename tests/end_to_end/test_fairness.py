@@ -114,3 +114,12 @@ def test_a_baseline_with_a_secret_in_its_recipe_stays_fresh(make: Make) -> None:
     project = make(FASTER, base=QUICK.replace("launches: 3", secret))
     project.call("next")
     assert "> 1 is the first in rank" in project.call("next", "--explain").out
+
+
+def test_what_only_the_candidates_server_declines_is_told_beside_the_verdict(make: Make) -> None:
+    launch = 'launch: echo "FastPath is disabled on this host"; exec python3 -S -E server.py'
+    project = make(item("1", "Fast path", f'{launch}\nenv: {{SPEED: "100.1"}}\nfactor: the fast path'))
+    assert project.call("run", "1").code == 0
+    said = "The server said, and the baseline's didn't: FastPath is disabled on this host"
+    assert said in judged(project)["said"]
+    assert said in project.call("export").out

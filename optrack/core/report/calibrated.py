@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from statistics import fmean
-
 from optrack.core.judge.calibration import Calibration, Expectation, calibrate, expected_gain
 from optrack.core.judge.wording import percent
 from optrack.core.markdown import cell, table
-from optrack.core.metrics import Metric, series_of
+from optrack.core.metrics import Metric, means_of
 from optrack.core.report.log import Log
 from optrack.core.run import Run
 from optrack.core.state import ItemState
@@ -51,7 +49,7 @@ def expectation_of(state: ItemState, baseline: Run | None, metric: Metric) -> Ex
         return None
     if gain is None:
         return None
-    bounds = expected_gain(gain, _means(baseline), metric)
+    bounds = expected_gain(gain, means_of(baseline.samples) if baseline else {}, metric)
     if bounds is None:
         return None
     relative = judgement.effect.relative
@@ -63,12 +61,3 @@ def expected_range(found: Expectation) -> str:
     """Return an expected gain as a percentage or a range of them."""
     low, high = percent(found.low), percent(found.high)
     return low if found.low == found.high else f"{low} to {high}"
-
-
-def _means(run: Run | None) -> dict[str, float]:
-    means: dict[str, float] = {}
-    for name in dict.fromkeys(s.metric.name for s in run.samples) if run else ():
-        series = series_of(run.samples, name) if run else None
-        if series is not None:
-            means[name] = fmean(series.values)
-    return means

@@ -1,0 +1,64 @@
+"""What a server's log says that it declined: what was asked and then switched off, ignored or replaced.
+
+An option that its server accepts and leaves unused measures like the baseline, which looks as if it did nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from optrack.core.failure import normalised
+from optrack.core.logtext import clean_lines
+from optrack.core.secrets import mask_text
+from optrack.core.snapshot import Snapshot
+
+_DECLINES = re.compile(
+    r"\b(?:disabl(?:ed|ing)|turn(?:ed|ing) off|unsupported|not (?:be )?(?:supported|available|used)|unavailable"
+    r"|ignor(?:ed|ing)|no effect|fall(?:s|ing)? back|overrid(?:es|den|ing))\b",
+    re.IGNORECASE,
+)
+_PASSING = re.compile(r"HTTP/\d|\bit/s\b|\d%\|")
+"""Requests and progress bars: what they say passes."""
+_MOST_LINES = 40
+_LONGEST = 300
+_COMMON = frozenset({"backend", "disable", "enable", "server", "size"})
+"""Words of options that say nothing of what they are about."""
+
+
+def declining_lines(text: str, salt: bytes) -> tuple[str, ...]:
+    """Return the lines of a log that decline something, each once, without prefixes, secrets masked."""
+    found: dict[str, str] = {}
+    for line in clean_lines(text):
+        said = line.strip()
+        if len(said) <= _LONGEST and _DECLINES.search(said) and not _PASSING.search(said):
+            found.setdefault(normalised(said), mask_text(said, salt))
+    return tuple(found.values())[:_MOST_LINES]
+
+
+def declined(candidate: Snapshot, baseline: Snapshot, factors: Collection[str]) -> tuple[str, ...]:
+    """Return a sentence for each line in which the candidate's server declines something that matters here.
+
+    That is what the baseline's server didn't say, and what either says of a factor: a line that shares two words
+    with its name, or the only one it has.
+    """
+    before = {normalised(line) for line in _lines(baseline)}
+    subjects = [words for factor in factors if (words := _words(factor.rpartition(".")[2]) - _COMMON)]
+    found = []
+    for line in _lines(candidate):
+        shared = any(len(_words(line) & words) >= min(2, len(words)) for words in subjects)
+        if shared:
+            found.append(f"The server said of what the treatment changes: {line}")
+        elif normalised(line) not in before:
+            found.append(f"The server said, and the baseline's didn't: {line}")
+    return tuple(found)
+
+
+def _lines(snapshot: Snapshot) -> Iterator[str]:
+    said: Any = (snapshot.arguments or {}).get("declined") or ()
+    yield from map(str, said if isinstance(said, Iterable) and not isinstance(said, (str, Mapping)) else ())
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in re.split(r"[^a-z0-9+]+", text.lower()) if len(word) > 3}

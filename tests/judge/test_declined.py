@@ -1,0 +1,51 @@
+"""What a server declines by its own word is told beside the verdict."""
+
+from __future__ import annotations
+
+from optrack.core.declined import declined, declining_lines
+from optrack.core.snapshot import Snapshot
+
+LOG = """\
+[2026-03-02 15:12:01 TP0] server_args=ServerArgs(enable_fast_path=True)
+[2026-03-02 15:12:02 TP0] FastPath: peer access is not supported on this device.
+[2026-03-02 15:12:02 TP1] FastPath: peer access is not supported on this device.
+[2026-03-02 15:12:03] INFO:     127.0.0.1:3344 - "GET /health HTTP/1.1" 503 Service Unavailable
+Warming up:  50%|#####     | 2/4 [00:01<00:01, 1.1it/s] one state is not supported
+[2026-03-02 15:12:04 TP0] fused_kernels 1.2 missing (no module kernels), falling back to plain ones
+[2026-03-02 15:12:05 TP0] The server is fired up and ready to roll!
+"""
+PLAIN = "[2026-03-02 14:00:00 TP0] fused_kernels 1.3 missing (no module kernels), falling back to plain ones\n"
+
+
+def seen(log: str) -> Snapshot:
+    return Snapshot(arguments={"declined": declining_lines(log, b"salt")})
+
+
+def test_lines_that_decline_something_are_kept_once_without_time_and_rank() -> None:
+    assert declining_lines(LOG, b"salt") == (
+        "FastPath: peer access is not supported on this device.",
+        "fused_kernels 1.2 missing (no module kernels), falling back to plain ones",
+    )
+
+
+def test_a_secret_in_such_a_line_is_masked() -> None:
+    (line,) = declining_lines("Token hf_abcdefghijklmnopqrstuvwxyzABCDEFGH ignored\n", b"salt")
+    assert "hf_abcdefgh" not in line and "ignored" in line
+
+
+def test_what_only_the_candidate_declines_is_told_and_what_both_do_is_not() -> None:
+    assert declined(seen(LOG), seen(PLAIN), ["server.enable-fast-path"]) == (
+        "The server said, and the baseline's didn't: FastPath: peer access is not supported on this device.",
+    )
+    assert declined(seen(PLAIN), seen(LOG), ["server.enable-fast-path"]) == ()
+
+
+def test_what_both_say_of_the_very_thing_that_is_treated_is_told() -> None:
+    (said,) = declined(seen(PLAIN), seen(PLAIN), ["server.fused-kernels-backend"])
+    assert said.startswith("The server said of what the treatment changes: fused_kernels 1.3 missing")
+    assert declined(seen(PLAIN), seen(PLAIN), ["env.NCCL_PROTO", "server.radix-cache"]) == ()
+
+
+def test_a_snapshot_of_before_tells_nothing() -> None:
+    assert declined(seen(LOG), Snapshot(arguments={"asked": {}}), ["server.tp"]) != ()
+    assert declined(Snapshot(), seen(LOG), ["server.tp"]) == ()
