@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -32,6 +35,8 @@ from optrack.tui.screens.live import LiveScreen
 from optrack.tui.screens.plan import PlanScreen
 
 S = TypeVar("S", bound=BoardScreen)
+_LAST_WORDS_S = 0.2
+"""How long the last keys may take to be understood after the terminal is gone."""
 
 
 class OptrackApp(App[None]):
@@ -73,6 +78,15 @@ class OptrackApp(App[None]):
     def on_mount(self) -> None:
         self.push_screen(PlanScreen())
         self._watch_board()
+        if not self.is_headless:
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self.call_later, self._hang_up)
+
+    async def _hang_up(self) -> None:
+        """The terminal is gone: do what was asked for until then, and end without drawing any more."""
+        await asyncio.sleep(_LAST_WORDS_S)
+        asked = [worker.wait() for worker in self.workers if worker.group == "act"]
+        await asyncio.gather(*asked, return_exceptions=True)
+        os._exit(128 + signal.SIGHUP)
 
     def _watch_board(self) -> None:
         work = partial(watch.watch, self.board, self.post_message, self._leaving)

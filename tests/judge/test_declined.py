@@ -14,7 +14,9 @@ Warming up:  50%|#####     | 2/4 [00:01<00:01, 1.1it/s] one state is not support
 [2026-03-02 15:12:04 TP0] fused_kernels 1.2 missing (no module kernels), falling back to plain ones
 [2026-03-02 15:12:05 TP0] The server is fired up and ready to roll!
 """
-PLAIN = "[2026-03-02 14:00:00 TP0] fused_kernels 1.3 missing (no module kernels), falling back to plain ones\n"
+PLAIN = (
+    "[2026-03-02 14:00:00 TP0] fused_kernels 1.3 missing (no module kernels), falling back to plain ones\n"
+)
 
 
 def seen(log: str) -> Snapshot:

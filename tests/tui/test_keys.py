@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+
+from textual.widgets._footer import FooterKey
+
 from optrack.errors import HostUnfitError
 from optrack.tui.app import OptrackApp
 from optrack.tui.screens.compare import CompareScreen
@@ -186,3 +190,23 @@ async def test_q_leaves_while_a_run_goes_on() -> None:
         await pilot.pause()
     assert app.return_code == 0
     assert board.asked == []
+
+
+async def test_a_day_of_keys_leaves_no_keys_behind() -> None:
+    app = OptrackApp(FakeBoard())
+    async with app.run_test(size=(140, 45)) as pilot:
+        await begun(pilot)
+
+        async def leftover() -> int:
+            await quiet(pilot)
+            gc.collect()
+            return sum(isinstance(one, FooterKey) and not one.is_attached for one in gc.get_objects())
+
+        for key in "31" * 3:
+            await pilot.press(key)
+            await quiet(pilot)
+        before = await leftover()
+        for key in "31" * 5:
+            await pilot.press(key)
+            await quiet(pilot)
+        assert await leftover() <= before + 15

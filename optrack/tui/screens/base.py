@@ -11,7 +11,6 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Footer
 from textual.worker import Worker, get_current_worker
 
 from optrack.tui import watch
@@ -19,6 +18,7 @@ from optrack.tui.board import Board
 from optrack.tui.commands import COMMANDS, Command
 from optrack.tui.messages import Picture
 from optrack.tui.widgets.head import Head
+from optrack.tui.widgets.keys import Keys
 
 if TYPE_CHECKING:
     from optrack.tui.app import OptrackApp
@@ -55,7 +55,7 @@ class BoardScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield Head(self.TAB)
         yield from self.body()
-        yield Footer(show_command_palette=False, compact=True)
+        yield Keys(show_command_palette=False, compact=True)
 
     def body(self) -> ComposeResult:
         """Return what stands between the head line and the footer."""
