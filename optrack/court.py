@@ -7,8 +7,9 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from optrack.core.applied import not_applied, unseen_treatment
-from optrack.core.difference import comparison, differences, settled
+from optrack.core.choosing.standing import comparisons
+from optrack.core.fairness.applied import not_applied, unseen_treatment
+from optrack.core.fairness.difference import comparison, differences, settled
 from optrack.core.judge import Rules, judge, launch_order, next_step, side_of
 from optrack.core.judge.audit import Case, lost_since, rejected_baseline
 from optrack.core.judge.baselines import (
@@ -25,11 +26,10 @@ from optrack.core.judge.remarks import with_remarks
 from optrack.core.judgement import Difference, Judgement
 from optrack.core.metrics import CHECK, Metric, means_of, metric_named
 from optrack.core.plan import Plan
-from optrack.core.recipe import treatment
-from optrack.core.recipe_build import recipe_from
+from optrack.core.recipes.build import recipe_from
+from optrack.core.recipes.recipe import treatment
 from optrack.core.run import Run
 from optrack.core.snapshot import Snapshot
-from optrack.core.standing import comparisons
 from optrack.core.state import Adoption, judgement_of
 from optrack.steps.record.reader import Reader
 

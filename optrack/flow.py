@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from optrack.core.events import RunStarted
-from optrack.core.failure import plain_failure
+from optrack.core.failures.classify import plain_failure
 from optrack.core.judge.reasons import HOST_CAUSES
 from optrack.core.judgement import Judgement
 from optrack.core.run import Failure, Outcome
-from optrack.core.secrets import mask_text
+from optrack.core.secrets.masking import mask_text
 from optrack.core.status import Status
 from optrack.court import Court
 from optrack.running.journal import Journal

@@ -19,7 +19,7 @@ from threading import Thread
 from optrack.campaign import Campaign
 from optrack.campaign.decisions import adopt_by_itself, credit_again
 from optrack.campaign.sessions import session_of
-from optrack.core.failure import plain_failure
+from optrack.core.failures.classify import plain_failure
 from optrack.core.status import Status
 from optrack.errors import OptrackError
 from optrack.flow import conclude, run_session

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from optrack.campaign.campaign import Campaign
-from optrack.core.added import NewItem, as_item, written
 from optrack.core.plan import Item
+from optrack.core.planning.added import NewItem, as_item, written
 from optrack.errors import UsageError
 
 

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 from optrack.campaign.finding import require_no_secrets, require_reason, taken
 from optrack.campaign.spawn import await_runner, is_running, request_stop, spawn_runner
 from optrack.campaign.standing import Standing, now
-from optrack.core.choose import Reason
+from optrack.core.choosing.choose import Reason
+from optrack.core.choosing.standing import rollup
 from optrack.core.events import Entry, RunEnded
 from optrack.core.judgement import Judgement
 from optrack.core.plan import Item
 from optrack.core.run import Run
-from optrack.core.standing import rollup
 from optrack.core.state import Note, Transition, judgement_of
 from optrack.core.status import Status
 from optrack.errors import NothingToRunError, UsageError
 from optrack.settings import project_salt
 
 if TYPE_CHECKING:
-    from optrack.core.export import Log
+    from optrack.core.report.export import Log
 
 _POLL_S = 0.1
 _SILENT_POLLS = 20

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from optrack.core.plan import Item
-from optrack.core.recipe import leaves
+from optrack.core.recipes.recipe import leaves
 from optrack.core.run import Run
-from optrack.core.secrets import mask_data
+from optrack.core.secrets.masking import mask_data
 from optrack.errors import UsageError
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from optrack.campaign import Campaign, now
-from optrack.core.imported import Result, import_note, is_sweep, read_results, read_sweep
 from optrack.core.judgement import Judgement
+from optrack.core.parsers.imported import Result, import_note, is_sweep, read_results, read_sweep
 from optrack.core.plan import Item
 from optrack.core.run import Run
 from optrack.core.runid import new_run_id

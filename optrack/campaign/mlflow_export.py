@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from optrack.core.imported import is_imported
 from optrack.core.markdown import plain
 from optrack.core.metrics import series_of
-from optrack.core.recipe import leaves
+from optrack.core.parsers.imported import is_imported
+from optrack.core.recipes.recipe import leaves
 from optrack.core.report.chart import chart_of
 from optrack.core.report.chart_svg import chart_svg
 from optrack.core.report.log import Log

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from optrack.core.check import check
 from optrack.core.parsers import parser_named
 from optrack.core.parsers.registry import RULES_ONLY
 from optrack.core.plan import Item, Plan, Problem
-from optrack.core.recipe import Recipe, layers_of
-from optrack.core.resolve import combined_ids, resolve
+from optrack.core.planning.check import check
+from optrack.core.recipes.recipe import Recipe, layers_of
+from optrack.core.recipes.resolve import combined_ids, resolve
 from optrack.errors import PlanError
 from optrack.steps.engines import engine_named
 from optrack.steps.engines.protocol import Place

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from optrack.core.failure import plain_failure
+from optrack.core.failures.classify import plain_failure
 from optrack.core.run import Run
 from optrack.steps.process import end_leftovers, is_alive
 

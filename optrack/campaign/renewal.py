@@ -6,10 +6,10 @@ from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from optrack.core.choose import Choice
+from optrack.core.choosing.choose import Choice
 from optrack.core.plan import Item
-from optrack.core.recipe import treatment
-from optrack.core.secrets import mask_data
+from optrack.core.recipes.recipe import treatment
+from optrack.core.secrets.masking import mask_data
 from optrack.settings import project_salt
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from optrack.core.recipe_build import RecipeError, recipe_from
-from optrack.core.replay import replay_script
+from optrack.core.recipes.build import RecipeError, recipe_from
+from optrack.core.report.replay import replay_script
 from optrack.core.run import Run
 from optrack.core.snapshot import Snapshot
 from optrack.errors import UsageError

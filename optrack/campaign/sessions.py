@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from optrack.campaign.campaign import Campaign
 from optrack.campaign.standing import now
-from optrack.core.resume import Wanted, earlier_of, interrupted_since
+from optrack.core.choosing.resume import Wanted, earlier_of, interrupted_since
 from optrack.running.resuming import Resuming
 from optrack.running.session import Session, prepare
 

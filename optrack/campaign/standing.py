@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 from optrack.campaign.finding import nearest
 from optrack.campaign.plan_files import find_plan, read_plan
 from optrack.campaign.renewal import with_fresh_baseline
-from optrack.core.choose import Choice, choose, improved_ids
+from optrack.core.choosing.choose import Choice, choose, improved_ids
 from optrack.core.plan import Item, Plan
-from optrack.core.plan_secrets import masked_plan
-from optrack.core.resolve import Resolved, resolve
+from optrack.core.planning.sync import stamp_of
+from optrack.core.recipes.resolve import Resolved, resolve
+from optrack.core.secrets.in_plan import masked_plan
 from optrack.core.state import ItemState
-from optrack.core.sync import stamp_of
 from optrack.errors import PlanError, UsageError
 from optrack.settings import Settings, project_salt
 from optrack.steps.record.reader import Reader

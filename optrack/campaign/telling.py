@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from optrack.campaign.campaign import Campaign
-from optrack.core.export import Log, masked_log
 from optrack.core.judge.registry import Registry, registry_of
-from optrack.core.recipe import treatment
-from optrack.core.resolve import Resolved
+from optrack.core.recipes.recipe import treatment
+from optrack.core.recipes.resolve import Resolved
+from optrack.core.report.export import Log, masked_log
 from optrack.core.state import ItemState
 from optrack.court import primary_metric
 from optrack.settings import project_salt

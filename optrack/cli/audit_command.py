@@ -17,7 +17,7 @@ def command(call: Call, baseline: str | None, why: str | None) -> None:
     """Judge every item again from what is recorded; relabel what doesn't stand and offer it again."""
     from optrack.campaign.decisions import audit_plan, reject
     from optrack.campaign.telling import registry_of_plan
-    from optrack.core.summary import verdict_text
+    from optrack.core.report.summary import verdict_text
 
     if (baseline is None) != (why is None):
         raise UsageError(

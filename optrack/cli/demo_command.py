@@ -22,7 +22,7 @@ def command(folder: Path | None, as_json: bool) -> int:
     """
     from optrack.campaign import Campaign
     from optrack.cli.following import Results
-    from optrack.core.export import markdown_log
+    from optrack.core.report.export import markdown_log
     from optrack.demo.project import make_project
     from optrack.errors import NothingToRunError
     from optrack.settings import load_settings

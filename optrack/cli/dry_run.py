@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from optrack.cli import output
 from optrack.core.plan import Item
-from optrack.core.recipe import Recipe
+from optrack.core.recipes.recipe import Recipe
 
 if TYPE_CHECKING:
     from optrack.campaign import Campaign

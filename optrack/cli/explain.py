@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from optrack.cli import output
-from optrack.core.choose import Choice
-from optrack.core.resembling import resembling
+from optrack.core.choosing.choose import Choice
+from optrack.core.planning.resembling import resembling
 
 if TYPE_CHECKING:
     from optrack.campaign import Campaign

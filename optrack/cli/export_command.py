@@ -12,7 +12,7 @@ from optrack.cli.call import Call, standard
 from optrack.errors import UsageError
 
 if TYPE_CHECKING:
-    from optrack.core.export import Log
+    from optrack.core.report.export import Log
 
 _FORMATS = ("md", "json", "csv", "html", "svg", "mlflow")
 
@@ -63,7 +63,7 @@ def command(
 
 def _log(call: Call, items: str | None, since: str | None) -> Log:
     from optrack.campaign import now
-    from optrack.core.export import selected
+    from optrack.core.report.export import selected
     from optrack.core.report.moment import moment
 
     campaign = call.campaign
@@ -80,7 +80,7 @@ def _form(call: Call, target: Path | None) -> str:
 
 
 def _text(log: Log, form: str, chart: str | None = None) -> str:
-    from optrack.core import export
+    from optrack.core.report import export
 
     match form:
         case "json":
@@ -112,7 +112,7 @@ def _write_chart(log: Log, beside: Path, written: list[Path]) -> str | None:
     from urllib.parse import quote
 
     from optrack.cli.files import write_text
-    from optrack.core.export import chart_of, chart_svg
+    from optrack.core.report.export import chart_of, chart_svg
 
     chart = chart_of(log)
     if not chart.bars or (beside.exists() and not beside.is_file()):
@@ -125,7 +125,7 @@ def _write_chart(log: Log, beside: Path, written: list[Path]) -> str | None:
 
 def _update(call: Call, log: Log, document: Path) -> None:
     from optrack.cli.files import read_bytes, write_bytes
-    from optrack.core.export import markdown_log, with_section
+    from optrack.core.report.export import markdown_log, with_section
 
     before = read_bytes(str(document)) if document.exists() else b""
     written = [document]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from optrack.cli.table import table
-from optrack.core.documents import timestamp
+from optrack.core.contract.documents import timestamp
 from optrack.core.judge.calibration import Expectation
 from optrack.core.judge.derived import derived_text
 from optrack.core.judge.lineage import both_effects
@@ -12,8 +12,8 @@ from optrack.core.judge.wording import percent
 from optrack.core.judgement import Judgement
 from optrack.core.report.bases import base_name, evidence, how, measured, standing
 from optrack.core.report.calibrated import expected_range
+from optrack.core.report.summary import verdict_text
 from optrack.core.run import Run
-from optrack.core.summary import verdict_text
 
 
 def found_lines(

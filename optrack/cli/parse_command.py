@@ -12,7 +12,7 @@ from optrack.cli.call import Call, standard
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from optrack.core.recipe import MetricRule
+    from optrack.core.recipes.recipe import MetricRule
 
 
 @click.command("parse")
@@ -27,7 +27,7 @@ def command(call: Call, file: str, parser: str, item: str | None) -> int:
     """
     from optrack.cli.files import read_bytes
     from optrack.cli.table import table
-    from optrack.core.documents import parsed_document
+    from optrack.core.contract.documents import parsed_document
     from optrack.core.parsers import parse_output
 
     rules: Mapping[str, MetricRule] = {}

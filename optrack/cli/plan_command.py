@@ -29,8 +29,8 @@ def command() -> None:
 def check_command(file: Path | None, as_json: bool) -> int:
     """Say what is wrong in a plan, and what is probably not meant, a line each; exit code 2 with errors."""
     from optrack.campaign.plan_problems import plan_problems
-    from optrack.core.check import has_errors
-    from optrack.core.documents import problem_document
+    from optrack.core.contract.documents import problem_document
+    from optrack.core.planning.check import has_errors
     from optrack.settings import load_settings
 
     plan = _plan(file)
@@ -59,8 +59,8 @@ def check_command(file: Path | None, as_json: bool) -> int:
 @_JSON
 def show_command(file: Path | None, as_json: bool) -> None:
     """Show what was understood of a plan: its items with rank, expectations and resolved recipes."""
-    from optrack.core.documents import plan_document, problem_document
-    from optrack.core.resolve import resolve
+    from optrack.core.contract.documents import plan_document, problem_document
+    from optrack.core.recipes.resolve import resolve
     from optrack.errors import PlanError
 
     plan = _plan(file)
@@ -96,8 +96,8 @@ def new_command(file: Path | None, title: str | None, commands: tuple[str, ...],
 
     With --from-command, the plan's baseline is what those two commands do.
     """
-    from optrack.core.scaffold import new_plan
-    from optrack.core.scaffold_command import plan_from_commands, split_commands
+    from optrack.core.planning.scaffold import new_plan
+    from optrack.core.planning.scaffold_command import plan_from_commands, split_commands
 
     name = file.stem.replace("-", " ").replace("_", " ").capitalize() if file else "Optimisation plan"
     if commands:
@@ -123,7 +123,7 @@ def new_command(file: Path | None, title: str | None, commands: tuple[str, ...],
 @_JSON
 def schema_command(as_json: bool) -> None:
     """Print the JSON Schema of a recipe block, for editors."""
-    from optrack.core.schema import recipe_schema
+    from optrack.core.recipes.schema import recipe_schema
 
     schema = recipe_schema()
     output.data({"schema": schema}) if as_json else output.text(json.dumps(schema, indent=2))
@@ -138,7 +138,7 @@ def _plan(file: Path | None) -> Plan:
 
 def _print_plan(plan: Plan) -> None:
     from optrack.cli.table import table
-    from optrack.core.summary import quantity_text
+    from optrack.core.report.summary import quantity_text
 
     direction = f", {plan.metric.better} is better" if plan.metric.better else ""
     output.text([f"{plan.title}  ({plan.path})", f"metric: {plan.metric.name}{direction}", ""])

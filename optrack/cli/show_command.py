@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def command(call: Call, what: str, snapshot: bool, full: bool) -> None:
     """Show an item with its runs and judgement, or one run with its measurements and snapshot."""
     from optrack.cli.recovering import say_recovered_if_possible
-    from optrack.core.documents import run_document
+    from optrack.core.contract.documents import run_document
 
     campaign = call.campaign
     say_recovered_if_possible(campaign)
@@ -47,8 +47,8 @@ def command(call: Call, what: str, snapshot: bool, full: bool) -> None:
         output.data({"run": run_document(run)})
     else:
         from optrack.cli.views import run_lines
+        from optrack.core.report.snapshot_text import snapshot_lines
         from optrack.core.snapshot import Snapshot
-        from optrack.core.snapshot_text import snapshot_lines
 
         captured = ["", *snapshot_lines(run.snapshot or Snapshot(), full=full)] if snapshot or full else []
         output.text([*run_lines(run), *captured])
@@ -56,7 +56,12 @@ def command(call: Call, what: str, snapshot: bool, full: bool) -> None:
 
 def _show_item(call: Call, campaign: Campaign, item_id: str) -> None:
     from optrack.campaign.telling import registry_of_plan
-    from optrack.core.documents import item_document, judgement_document, registry_document, run_document
+    from optrack.core.contract.documents import (
+        item_document,
+        judgement_document,
+        registry_document,
+        run_document,
+    )
     from optrack.core.report.calibrated import expectation_of
     from optrack.court import primary_metric
 

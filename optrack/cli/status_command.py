@@ -15,9 +15,9 @@ def command(call: Call) -> None:
     """Show where every item of the plan stands: status, verdict, effect, and what blocks it."""
     from optrack.cli.recovering import say_recovered_if_possible
     from optrack.cli.table import table
-    from optrack.core.documents import state_document
-    from optrack.core.standing import blocked_by
-    from optrack.core.summary import effect_text, quantity_text, state_verdict
+    from optrack.core.choosing.standing import blocked_by
+    from optrack.core.contract.documents import state_document
+    from optrack.core.report.summary import effect_text, quantity_text, state_verdict
 
     campaign = call.campaign
     say_recovered_if_possible(campaign)

@@ -11,7 +11,7 @@ from optrack.cli.call import Call, standard
 from optrack.errors import UsageError
 
 if TYPE_CHECKING:
-    from optrack.core.todo import TodoChange
+    from optrack.core.planning.todo import TodoChange
 
 
 @click.command("todo")
@@ -32,7 +32,7 @@ def command(call: Call, action: str | None, file: str | None, dry_run: bool) -> 
 
 
 def _print(call: Call) -> None:
-    from optrack.core.todo import todos
+    from optrack.core.planning.todo import todos
 
     entries = todos(call.campaign.plan, call.campaign.states())
     if call.as_json:
@@ -46,8 +46,8 @@ def _print(call: Call) -> None:
 
 def _import(call: Call, file: str, *, dry_run: bool) -> int:
     from optrack.cli.files import read_bytes
-    from optrack.core.documents import transition_document
-    from optrack.core.todo import match_todos, read_todos
+    from optrack.core.contract.documents import transition_document
+    from optrack.core.planning.todo import match_todos, read_todos
 
     campaign = call.campaign
     read = read_todos(read_bytes(file).decode(errors="replace"))

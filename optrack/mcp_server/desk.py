@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from optrack.campaign import Campaign, find_run, now
-from optrack.core.documents import (
+from optrack.core.choosing.standing import blocked_by
+from optrack.core.contract.documents import (
     failure_document,
     item_document,
     judgement_document,
@@ -17,9 +18,8 @@ from optrack.core.documents import (
     state_document,
     transition_document,
 )
-from optrack.core.envelope import document, finite
+from optrack.core.contract.envelope import document, finite
 from optrack.core.events import Noted, RepetitionMeasured, StageStarted
-from optrack.core.standing import blocked_by
 from optrack.core.status import Status
 from optrack.errors import UsageError
 from optrack.settings import Settings
@@ -40,7 +40,7 @@ class Desk:
 
     def context(self) -> dict[str, Any]:
         """Return the page for agents: plan, items, what is next, what may be done, rules."""
-        from optrack.core.briefing import briefing_document
+        from optrack.core.report.briefing import briefing_document
 
         campaign = self._campaign()
         going = [run for run in campaign.reader.open_runs() if not run.beside]
@@ -136,7 +136,7 @@ class Desk:
     def add(self, data: dict[str, Any], *, write: bool) -> dict[str, Any]:
         """Add an item beside the plan's text, or with `write` to its file."""
         from optrack.campaign.adding import add_item
-        from optrack.core.added import new_item
+        from optrack.core.planning.added import new_item
 
         campaign = self._campaign()
         item = add_item(campaign, new_item(data), write=write)
@@ -158,7 +158,7 @@ class Desk:
 
     def export(self, form: Literal["md", "json", "csv"], since: str | None) -> str:
         """Return the progress log."""
-        from optrack.core.export import csv_log, json_log, markdown_log, selected
+        from optrack.core.report.export import csv_log, json_log, markdown_log, selected
         from optrack.core.report.moment import moment
 
         log = selected(self._campaign().log(), since=moment(since, now()) if since else None)
@@ -171,7 +171,7 @@ def _answer(**fields: Any) -> dict[str, Any]:
 
 
 def _masked(campaign: Campaign, run: Any) -> Any:
-    from optrack.core.export import masked_run
+    from optrack.core.report.export import masked_run
     from optrack.settings import project_salt
 
     return masked_run(run, project_salt(campaign.settings.state))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from optrack.core.failure import plain_failure
+from optrack.core.failures.classify import plain_failure
 from optrack.running.session import Side
 from optrack.steps.patching import PatchError, patched_copy
 from optrack.steps.stage import StageFailed

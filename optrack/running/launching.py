@@ -6,13 +6,13 @@ import math
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from optrack.core.applied import arguments_part, rewritten_arguments
-from optrack.core.difference import differences
 from optrack.core.events import RepetitionMeasured
-from optrack.core.failure import plain_failure
+from optrack.core.failures.classify import plain_failure
+from optrack.core.fairness.applied import arguments_part, rewritten_arguments
+from optrack.core.fairness.difference import differences
 from optrack.core.metrics import CHECK, Metric, Sample
 from optrack.core.parsers import parse_output, parse_server_log
-from optrack.core.recipe import Bench
+from optrack.core.recipes.recipe import Bench
 from optrack.core.run import ProcessId, Stage
 from optrack.core.snapshot import Snapshot
 from optrack.running.code import code_of

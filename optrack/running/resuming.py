@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from optrack.core.resume import Earlier, changed_since, kept_samples
+from optrack.core.choosing.resume import Earlier, changed_since, kept_samples
 from optrack.core.run import Run
 from optrack.core.snapshot import Snapshot
 from optrack.running.journal import Journal

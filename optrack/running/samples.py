@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from optrack.core.failure import plain_failure
+from optrack.core.failures.classify import plain_failure
 from optrack.core.metrics import Sample
 from optrack.core.parsers import Parsed
 from optrack.steps.stage import StageFailed

@@ -15,11 +15,11 @@ from optrack.core.judge import launch_order
 from optrack.core.judge.evidence import rules_of
 from optrack.core.metrics import Metric
 from optrack.core.plan import Item, Plan
-from optrack.core.recipe import Recipe
-from optrack.core.resolve import Resolved
+from optrack.core.recipes.recipe import Recipe
+from optrack.core.recipes.resolve import Resolved
 from optrack.core.run import Failure, Outcome, Run, Stage
 from optrack.core.runid import new_run_id
-from optrack.core.secrets import mask_data, mask_text
+from optrack.core.secrets.masking import mask_data, mask_text
 from optrack.core.snapshot import Snapshot
 from optrack.running.resuming import Resuming
 from optrack.settings import Settings, project_salt

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from optrack.core.recipe import Ready
+from optrack.core.recipes.recipe import Ready
 from optrack.core.run import ProcessId
 from optrack.steps.process import logs, proc, sockets
 from optrack.steps.process.command import Command

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from optrack.core.failure import classify, plain_failure
+from optrack.core.failures.classify import classify, plain_failure
 from optrack.core.run import Failure, Stage
 from optrack.steps.process import logs
 from optrack.steps.process.command import Exit

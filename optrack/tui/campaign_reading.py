@@ -11,7 +11,7 @@ from threading import RLock
 from optrack.campaign import Campaign, find_run, now
 from optrack.campaign.plan_files import read_plan
 from optrack.campaign.spawn import is_running
-from optrack.core.choose import improved_ids
+from optrack.core.choosing.choose import improved_ids
 from optrack.core.events import Entry
 from optrack.core.judgement import Judgement
 from optrack.core.plan import Plan, Problem

@@ -5,11 +5,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 
-from optrack.core.choose import choose
+from optrack.core.choosing.choose import choose
+from optrack.core.choosing.standing import blocked_by
+from optrack.core.choosing.value import worths
 from optrack.core.plan import Plan
-from optrack.core.standing import blocked_by
 from optrack.core.state import ItemState
-from optrack.core.value import worths
 from optrack.tui.board import NextItem
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from optrack.core.difference import differences
+from optrack.core.fairness.difference import differences
 from optrack.core.judgement import Difference
 from optrack.core.snapshot import Snapshot
 from tests.capture.repositories import SETTINGS, git

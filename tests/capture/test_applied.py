@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from optrack.core.applied import arguments_part, not_applied, rewritten_arguments, unseen_treatment
-from optrack.core.secrets import mask_value
+from optrack.core.fairness.applied import arguments_part, not_applied, rewritten_arguments, unseen_treatment
+from optrack.core.secrets.masking import mask_value
 from optrack.core.snapshot import Snapshot
 
 SALT = b"salt"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from optrack.core.difference import comparison, differences
+from optrack.core.fairness.difference import comparison, differences
 from optrack.core.judgement import Difference
 from optrack.core.snapshot import Snapshot
 

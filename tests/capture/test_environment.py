@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from optrack.core.difference import comparison, differences, not_applied
+from optrack.core.fairness.difference import comparison, differences, not_applied
+from optrack.core.fairness.variables import is_noise, is_relevant, parse_environ, plain
 from optrack.core.snapshot import Snapshot
-from optrack.core.variables import is_noise, is_relevant, parse_environ, plain
 from optrack.steps.capture import capture_running
 from tests.capture.processes_for_tests import WIPE, WORKER, tree
 

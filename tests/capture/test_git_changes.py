@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from optrack.core.replay import shell_word
+from optrack.core.report.replay import shell_word
 from optrack.steps.capture.git import describe_repository
 from tests.capture.repositories import commit, fingerprint, git, new_repository
 

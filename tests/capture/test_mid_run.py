@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from optrack.core.difference import differences
+from optrack.core.fairness.difference import differences
 from optrack.core.snapshot import Snapshot
 from optrack.steps.capture import capture_after, capture_before
 from tests.capture.repositories import commit, git, new_repository

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from optrack.core.difference import comparison, differences
+from optrack.core.fairness.difference import comparison, differences
 from optrack.core.judgement import Difference
 from tests.capture.planted import PLANTED, Planted
 from tests.capture.world import World

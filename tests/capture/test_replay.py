@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from optrack.core.replay import replay_script
+from optrack.core.report.replay import replay_script
 from optrack.core.snapshot import Snapshot
 from optrack.steps.capture import capture_before
 from tests.capture.repositories import commit, fingerprint, git, new_repository

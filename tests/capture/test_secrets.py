@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from optrack.core.applied import arguments_part
-from optrack.core.replay import replay_script
-from optrack.core.secrets import is_masked, looks_secret, mask_argv, mask_data, mask_text, mask_value
-from optrack.core.snapshot_text import snapshot_lines
+from optrack.core.fairness.applied import arguments_part
+from optrack.core.report.replay import replay_script
+from optrack.core.report.snapshot_text import snapshot_lines
+from optrack.core.secrets.masking import is_masked, looks_secret, mask_argv, mask_data, mask_text, mask_value
 from tests.capture.planted_secrets import NAMED, TOKENS, all_secrets, arguments, environment, source
 from tests.capture.repositories import git
 from tests.capture.world import SALT, World

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from optrack.core.report.snapshot_text import diff_lines, snapshot_lines
 from optrack.core.snapshot import Snapshot
-from optrack.core.snapshot_text import diff_lines, snapshot_lines
 from tests.capture.world import World
 
 

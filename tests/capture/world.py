@@ -15,7 +15,7 @@ from typing import Any
 
 import psutil
 
-from optrack.core.applied import arguments_part
+from optrack.core.fairness.applied import arguments_part
 from optrack.core.snapshot import Snapshot
 from optrack.steps.capture import Sampler, capture_after, capture_before, capture_running, merge
 from optrack.steps.capture.host import Places

@@ -11,10 +11,10 @@ import click
 import pytest
 
 from optrack.cli import COMMANDS, cli
-from optrack.core.briefing import EXIT_CODES
 from optrack.core.judgement import Verdict
 from optrack.core.parse import parse_plan
-from optrack.core.schema import FRONT_MATTER, RECIPE
+from optrack.core.recipes.schema import FRONT_MATTER, RECIPE
+from optrack.core.report.briefing import EXIT_CODES
 from optrack.settings import load_settings
 
 ROOT = Path(__file__).resolve().parents[2]

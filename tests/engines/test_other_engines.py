@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from optrack.core.recipe import Bench, Ready, Recipe
+from optrack.core.recipes.recipe import Bench, Ready, Recipe
 from optrack.errors import PlanError
 from optrack.steps.engines import engine_named
 from optrack.steps.engines.installed import package_folder, package_version

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from optrack.core.scaffold_command import plan_from_commands, split_commands
+from optrack.core.planning.scaffold_command import plan_from_commands, split_commands
 from optrack.errors import UsageError
 
 

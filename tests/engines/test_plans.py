@@ -8,8 +8,8 @@ import pytest
 
 from optrack.core.parse import parse_plan
 from optrack.core.plan import Plan
-from optrack.core.recipe import Recipe
-from optrack.core.resolve import resolve
+from optrack.core.recipes.recipe import Recipe
+from optrack.core.recipes.resolve import resolve
 from optrack.steps.engines import engine_named
 from optrack.steps.engines.protocol import Place
 

@@ -6,8 +6,8 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from optrack.core.applied import not_applied
-from optrack.core.difference import comparison, differences
+from optrack.core.fairness.applied import not_applied
+from optrack.core.fairness.difference import comparison, differences
 from optrack.core.judge import judge
 from optrack.core.judgement import Difference, Judgement
 from optrack.core.snapshot import Snapshot

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from optrack.core.difference import comparison
+from optrack.core.fairness.difference import comparison
 from optrack.core.judge.baselines import (
     Baseline,
     Measurement,

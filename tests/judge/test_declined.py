@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optrack.core.declined import declined, declining_lines
+from optrack.core.fairness.declined import declined, declining_lines
 from optrack.core.snapshot import Snapshot
 
 LOG = """\

@@ -6,7 +6,7 @@ from typing import Any
 
 from optrack.core.judge import judge
 from optrack.core.judgement import Judgement
-from optrack.core.recipe import Check
+from optrack.core.recipes.recipe import Check
 from tests.judge.session import BASE, LATENCY, flat, rules, samples, scaled, side
 
 GSM8K = {"gsm8k": Check(command="python eval.py", min=0.92)}

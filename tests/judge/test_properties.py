@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from optrack.core.judge import Side, judge, next_step, rules_of
 from optrack.core.judgement import Comparison, Judgement
 from optrack.core.metrics import Sample
-from optrack.core.recipe import Recipe
+from optrack.core.recipes.recipe import Recipe
 from tests.judge.session import SPEED, rules, side
 
 VALUES = st.one_of(

@@ -6,7 +6,7 @@ import pytest
 
 from optrack.core.judge import judge, launch_order, next_step
 from optrack.core.judge.spending import nominal_tails
-from optrack.core.recipe import Check
+from optrack.core.recipes.recipe import Check
 from tests.judge.session import BASE, flat, rules, scaled, side
 
 

@@ -17,7 +17,7 @@ from optrack.core.metrics import Reading
 from optrack.core.parsers import Output, Parsed, parse_output
 from optrack.core.parsers.nccl_tests import rows_of
 from optrack.core.parsers.serving_table import metric_of
-from optrack.core.recipe import MetricRule
+from optrack.core.recipes.recipe import MetricRule
 
 Check = tuple[str, Any, Any]
 """What is compared, the right value, and the value that was read."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from optrack.core.parsers import parse_output
-from optrack.core.recipe import MetricRule
+from optrack.core.recipes.recipe import MetricRule
 from tests.parsers.samples import sglang_row
 
 

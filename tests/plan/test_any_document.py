@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from optrack.core.check import check
-from optrack.core.choose import choose
+from optrack.core.choosing.choose import choose
 from optrack.core.parse import parse_plan
+from optrack.core.planning.check import check
+from optrack.core.planning.scaffold import new_plan
+from optrack.core.planning.todo import read_todos, todos
 from optrack.core.quantity import quantity
-from optrack.core.scaffold import new_plan
-from optrack.core.todo import read_todos, todos
 from optrack.errors import OptrackError
 from tests.plan.plans import CAMPAIGN, states
 

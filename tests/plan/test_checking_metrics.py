@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from optrack.campaign.plan_problems import plan_problems
-from optrack.core.check import check
+from optrack.core.planning.check import check
 from tests.plan.plans import read
 
 _SERVING = "bench: {tool: sglang.bench_serving, num-prompts: 8}"

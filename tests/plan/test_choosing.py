@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from optrack.core.choose import Choice, choose
+from optrack.core.choosing.choose import Choice, choose
+from optrack.core.choosing.skip import read_condition
+from optrack.core.choosing.standing import rollup
 from optrack.core.judgement import Verdict
-from optrack.core.skip import read_condition
-from optrack.core.standing import rollup
 from tests.plan.plans import CAMPAIGN, judged, read, states
 
 

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from optrack.core.plan import Plan
-from optrack.core.resolve import resolve
-from optrack.core.schema import RECIPE, recipe_schema
+from optrack.core.recipes.resolve import resolve
+from optrack.core.recipes.schema import RECIPE, recipe_schema
 from optrack.errors import PlanError
 from tests.plan.plans import CAMPAIGN, read
 

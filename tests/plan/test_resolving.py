@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from optrack.core.recipe import leaves, overlay
-from optrack.core.resolve import resolve
+from optrack.core.recipes.recipe import leaves, overlay
+from optrack.core.recipes.resolve import resolve
 from optrack.errors import PlanError
 from tests.plan.plans import CAMPAIGN, read
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from optrack.core.todo import match_todos, read_todos, todos
+from optrack.core.planning.todo import match_todos, read_todos, todos
 from tests.plan.plans import CAMPAIGN, read, states
 
 

@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from optrack.core.failure import classify
+from optrack.core.failures.classify import classify
 
 
 def main(folders: list[str]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from optrack.core.recipe import Ready
+from optrack.core.recipes.recipe import Ready
 from optrack.steps.launch import start_server, wait_until_ready
 from optrack.steps.preflight import free_port
 from optrack.steps.process import Command, Tree, become_subreaper, end_leftovers, leftovers

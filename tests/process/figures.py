@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from optrack.core.frozen import Frozen
-from optrack.core.recipe import Ready
+from optrack.core.recipes.recipe import Ready
 from optrack.steps.launch import start_server, wait_until_ready
 from optrack.steps.measure import run_bench
 from optrack.steps.preflight import free_port

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optrack.core.failure import classify, fingerprint, normalised, plain_failure
+from optrack.core.failures.classify import classify, fingerprint, normalised, plain_failure
 from optrack.core.run import Failure
 
 

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from optrack.core.recipe import Ready
+from optrack.core.recipes.recipe import Ready
 from optrack.steps.launch import StageFailed
 from optrack.steps.process.logs import Limits
 from tests.process.conftest import FAKE, Lab, eventually

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from optrack.core.failure import plain_failure
-from optrack.core.resembling import resembling
+from optrack.core.failures.classify import plain_failure
+from optrack.core.planning.resembling import resembling
 from optrack.core.run import Outcome, Run
 
 BASE: dict[str, Any] = {"launch": "serve", "env": {"NCCL_ALGO": "Ring"}}

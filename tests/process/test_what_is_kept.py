@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from optrack.core.metrics import Metric, Sample
-from optrack.core.resume import (
+from optrack.core.choosing.resume import (
     Earlier,
     Wanted,
     changed_since,
@@ -17,6 +16,7 @@ from optrack.core.resume import (
     interrupted_since,
     kept_samples,
 )
+from optrack.core.metrics import Metric, Sample
 from optrack.core.run import Run
 from optrack.core.snapshot import Snapshot
 

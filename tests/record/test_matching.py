@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optrack.core.plan import Item
-from optrack.core.sync import Known, Matching, match_items
+from optrack.core.planning.sync import Known, Matching, match_items
 from optrack.errors import PlanError
 from tests.record.making import a_plan, an_item
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from optrack.campaign import Campaign
-from optrack.core.failure import plain_failure
+from optrack.core.failures.classify import plain_failure
 from optrack.core.metrics import Metric, Sample
 from optrack.core.run import Failure, Run
 from optrack.core.snapshot import Snapshot

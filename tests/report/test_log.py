@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from optrack.core.export import Log, csv_log, json_log, markdown_log, selected
+from optrack.core.report.export import Log, csv_log, json_log, markdown_log, selected
 from tests.report.filled import FASTER, Filled, filled
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from optrack.core.export import with_section
+from optrack.core.report.export import with_section
 from optrack.errors import UsageError
 
 BEGIN, END = b"<!-- optrack:begin tuning -->", b"<!-- optrack:end tuning -->"

@@ -11,7 +11,7 @@ from optrack.core.events import Entry
 from optrack.core.judgement import Judgement
 from optrack.core.metrics import series_of
 from optrack.core.plan import Plan, Quantity
-from optrack.core.recipe import merged_layers, overlay, treatment
+from optrack.core.recipes.recipe import merged_layers, overlay, treatment
 from optrack.core.run import Run, Stage
 from optrack.core.state import ItemState, Transition
 from optrack.errors import UsageError

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from optrack.core.frozen import Frozen
-from optrack.core.recipe import changes, leaf_paths, treatment
+from optrack.core.recipes.recipe import changes, leaf_paths, treatment
 
 
 class Ablation(Frozen):

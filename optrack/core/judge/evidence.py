@@ -11,7 +11,7 @@ from pydantic import Field
 
 from optrack.core.frozen import Frozen
 from optrack.core.metrics import Metric, Sample
-from optrack.core.recipe import Check, Recipe
+from optrack.core.recipes.recipe import Check, Recipe
 from optrack.core.run import Failure, Outcome, Run, Stage
 
 MOST_LAUNCHES_A_SIDE = 16

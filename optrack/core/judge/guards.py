@@ -12,7 +12,7 @@ from optrack.core.judge.verdict import good_side
 from optrack.core.judge.wording import amount, interval, listed, percent
 from optrack.core.judgement import Guard, Verdict
 from optrack.core.metrics import Better, Metric, metric_named
-from optrack.core.recipe import Check
+from optrack.core.recipes.recipe import Check
 
 
 def judge_guards(candidate: Side, baseline: Side, rules: Rules) -> tuple[Guard, ...]:

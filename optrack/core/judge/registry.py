@@ -12,7 +12,7 @@ from optrack.core.judge.baselines import Measurement, drift
 from optrack.core.judge.lineage import in_force_at
 from optrack.core.judgement import Judgement
 from optrack.core.metrics import Metric, series_of
-from optrack.core.recipe import HOW_MEASURED
+from optrack.core.recipes.recipe import HOW_MEASURED
 from optrack.core.run import Run
 from optrack.core.state import Adoption, Judged, judgement_of
 

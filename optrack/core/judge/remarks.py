@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from optrack.core.declined import declined
+from optrack.core.fairness.declined import declined
 from optrack.core.judge.derived import derive
 from optrack.core.judgement import Judgement
 from optrack.core.metrics import means_of
-from optrack.core.recipe import treatment
+from optrack.core.recipes.recipe import treatment
 from optrack.core.run import Run
 
 

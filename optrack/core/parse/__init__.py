@@ -14,7 +14,7 @@ from optrack.core.parse.place import place_recipes, recipe_fences
 from optrack.core.parse.settle import items_of, settle_ids
 from optrack.core.plan import Item, Plan, PrimaryMetric, Problem, RecipeLayer
 from optrack.core.quantity import quantity
-from optrack.core.units import fraction
+from optrack.core.recipes.units import fraction
 
 
 def parse_plan(data: bytes, *, name: str, path: str) -> Plan:

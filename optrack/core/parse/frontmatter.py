@@ -8,7 +8,7 @@ from typing import Any
 
 from optrack.core.parse.yaml_text import Loaded, Path, YamlError, load_yaml
 from optrack.core.plan import Problem
-from optrack.core.schema import FRONT_MATTER
+from optrack.core.recipes.schema import FRONT_MATTER
 
 _KEY = re.compile(r"^[A-Za-z_][\w-]*\s*:", re.MULTILINE)
 

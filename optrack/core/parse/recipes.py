@@ -7,7 +7,7 @@ from typing import Any
 from optrack.core.parse.document import Fence
 from optrack.core.parse.yaml_text import YamlError, load_yaml
 from optrack.core.plan import Problem, RecipeLayer
-from optrack.core.schema import RECIPE, stays_text
+from optrack.core.recipes.schema import RECIPE, stays_text
 
 
 def is_recipe(fence: Fence) -> bool:

@@ -11,7 +11,7 @@ from optrack.core.parsers.parsed import Parsed, Parser
 from optrack.core.parsers.registry import RULES_ONLY, parser_named, parser_names, parsers
 from optrack.core.parsers.requests import checked, rejected
 from optrack.core.parsers.rules import read_rules
-from optrack.core.recipe import MetricRule
+from optrack.core.recipes.recipe import MetricRule
 
 __all__ = [
     "Output",

@@ -11,7 +11,7 @@ from typing import Any
 
 from optrack.core.metrics import Reading, metric_named
 from optrack.core.parsers.output import Output, number, numeric
-from optrack.core.recipe import MetricRule
+from optrack.core.recipes.recipe import MetricRule
 
 
 def read_rules(

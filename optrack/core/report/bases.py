@@ -3,12 +3,12 @@ adopted on which evidence."""
 
 from __future__ import annotations
 
-from optrack.core.documents import timestamp
+from optrack.core.contract.documents import timestamp
 from optrack.core.judge.registry import Base, Measured, Rest
 from optrack.core.judge.wording import amount, percent
 from optrack.core.markdown import cell, cell_code, table
 from optrack.core.report.log import Log
-from optrack.core.summary import verdict_text
+from optrack.core.report.summary import verdict_text
 
 
 def bases(log: Log) -> str:

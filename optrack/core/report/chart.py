@@ -13,8 +13,8 @@ from optrack.core.judge.wording import percent
 from optrack.core.judgement import Effect
 from optrack.core.markdown import plain
 from optrack.core.report.log import Log
+from optrack.core.report.summary import measured_text
 from optrack.core.report.words import SIGNS, short_effect, verdict
-from optrack.core.summary import measured_text
 
 _TICKS = (
     -0.9,

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from optrack.core.documents import (
+from optrack.core.contract.documents import (
     acceptance_document,
     adoption_document,
     item_document,
@@ -16,8 +16,8 @@ from optrack.core.documents import (
     run_document,
     transition_document,
 )
-from optrack.core.envelope import document, finite
-from optrack.core.imported import is_imported
+from optrack.core.contract.envelope import document, finite
+from optrack.core.parsers.imported import is_imported
 from optrack.core.report.calibrated import calibration_of
 from optrack.core.report.log import Log
 from optrack.core.run import Run

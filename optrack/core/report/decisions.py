@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optrack.core.documents import timestamp
+from optrack.core.contract.documents import timestamp
 from optrack.core.markdown import cell, cell_code, table
 from optrack.core.report.log import Log, made_by_hand
 

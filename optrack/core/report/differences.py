@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from optrack.core.documents import timestamp
+from optrack.core.contract.documents import timestamp
 from optrack.core.judge.wording import counted
 from optrack.core.judgement import Difference, Judgement
 from optrack.core.markdown import cell, cell_code, folded, table

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from optrack.core.documents import timestamp
-from optrack.core.imported import is_imported
+from optrack.core.contract.documents import timestamp
 from optrack.core.judge.derived import derived_text
 from optrack.core.judge.lineage import both_effects
 from optrack.core.judge.wording import counted
 from optrack.core.judgement import Judgement
 from optrack.core.markdown import cell, cell_code, code, fenced, folded, lines, quoted, table
+from optrack.core.parsers.imported import is_imported
 from optrack.core.report.differences import differences
 from optrack.core.report.evidence import evidence
 from optrack.core.report.log import Log
 from optrack.core.report.provenance import facts_of
+from optrack.core.report.summary import measured_text, quantity_text, verdict_text
 from optrack.core.report.words import effect, value, verdict
 from optrack.core.run import Failure, Run
 from optrack.core.state import ItemState
-from optrack.core.summary import measured_text, quantity_text, verdict_text
 
 _TAIL_LINES = 20
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from optrack.core.choose import Choice
+from optrack.core.choosing.choose import Choice
 from optrack.core.frozen import Frozen
 from optrack.core.judge.registry import Registry, registry_of
 from optrack.core.judgement import Judgement

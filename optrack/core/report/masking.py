@@ -8,7 +8,7 @@ from optrack.core.canonical import recipe_digest
 from optrack.core.judgement import Difference, Judgement
 from optrack.core.report.log import Log
 from optrack.core.run import Run
-from optrack.core.secrets import mask_data, mask_text
+from optrack.core.secrets.masking import mask_data, mask_text
 from optrack.core.state import ItemState
 
 

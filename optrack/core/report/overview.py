@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from optrack.core.markdown import cell, table
 from optrack.core.report.log import Log
+from optrack.core.report.summary import measured_text, quantity_text
 from optrack.core.report.words import short_effect, verdict, why
 from optrack.core.state import ItemState
-from optrack.core.summary import measured_text, quantity_text
 
 _WHY_CHARS = 220
 

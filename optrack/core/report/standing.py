@@ -6,7 +6,8 @@ import statistics
 from collections.abc import Sequence
 from datetime import datetime
 
-from optrack.core.documents import timestamp
+from optrack.core.choosing.standing import comparisons
+from optrack.core.contract.documents import timestamp
 from optrack.core.judge.evidence import CONFIDENCE
 from optrack.core.judge.lineage import both_effects
 from optrack.core.judge.multiplicity import family_statement
@@ -15,11 +16,10 @@ from optrack.core.markdown import cell, code
 from optrack.core.metrics import series_of
 from optrack.core.report.calibrated import calibration_of
 from optrack.core.report.log import Log
+from optrack.core.report.summary import measured_text
 from optrack.core.report.words import effect, why
 from optrack.core.run import Run
-from optrack.core.standing import comparisons
 from optrack.core.state import ItemState
-from optrack.core.summary import measured_text
 
 
 def goal(log: Log) -> str:

@@ -9,8 +9,8 @@ from optrack.core.judge.wording import level, percent
 from optrack.core.judgement import Effect
 from optrack.core.markdown import cell_code, code
 from optrack.core.report.log import Log
+from optrack.core.report.summary import state_verdict
 from optrack.core.state import ItemState
-from optrack.core.summary import state_verdict
 
 SIGNS = {"improvement": "▲", "regression": "▼", "no_change": "=", "inconclusive": "?", "failed": "✖"}
 """A sign for each verdict, so that colour or position alone never says anything."""

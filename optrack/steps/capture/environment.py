@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from optrack.core.secrets import keyed_digest, mask_value
-from optrack.core.variables import is_noise, is_relevant, plain
+from optrack.core.fairness.variables import is_noise, is_relevant, plain
+from optrack.core.secrets.masking import keyed_digest, mask_value
 from optrack.steps.capture.tree import Member
 
 

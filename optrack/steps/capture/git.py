@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from optrack.core.secrets import mask_text
-from optrack.core.variables import plain
+from optrack.core.fairness.variables import plain
+from optrack.core.secrets.masking import mask_text
 from optrack.steps.capture.git_changes import changes
 from optrack.steps.capture.git_command import Answer, GitCommand, gitpython
 from optrack.steps.capture.git_lfs import lfs_part

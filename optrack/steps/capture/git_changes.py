@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from optrack.core.secrets import keyed_digest, mask_text
-from optrack.core.variables import plain
+from optrack.core.fairness.variables import plain
+from optrack.core.secrets.masking import keyed_digest, mask_text
 from optrack.steps.capture.files import content_digest
 from optrack.steps.capture.git_command import GitCommand
 from optrack.steps.capture.git_status import Status

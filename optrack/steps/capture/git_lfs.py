@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from optrack.core.variables import plain
+from optrack.core.fairness.variables import plain
 from optrack.steps.capture.files import content_digest
 from optrack.steps.capture.git_command import GitCommand
 from optrack.steps.capture.git_status import Status

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from optrack.core.variables import plain
+from optrack.core.fairness.variables import plain
 from optrack.steps.capture.git_command import GitCommand
 
 _OWN = (":(top)", ":(exclude,top,glob)**/.optrack/**", ":(exclude,top).optrack")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from optrack.core.secrets import keyed_digest, mask_text
+from optrack.core.secrets.masking import keyed_digest, mask_text
 from optrack.steps.capture.tree import read_text
 
 _COMMAND_LINE_NOISE = re.compile(

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from optrack.core.variables import plain
+from optrack.core.fairness.variables import plain
 from optrack.steps.capture.elf import build_id
 from optrack.steps.capture.files import content_digest
 from optrack.steps.capture.packages import normalised

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from optrack.core.variables import plain
+from optrack.core.fairness.variables import plain
 
 REASONS = {
     "idle": 0x001,

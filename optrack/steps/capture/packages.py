@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
 
-from optrack.core.secrets import mask_text
-from optrack.core.variables import plain
+from optrack.core.fairness.variables import plain
+from optrack.core.secrets.masking import mask_text
 from optrack.steps.capture.files import content_digest
 from optrack.steps.capture.interpreter import Interpreter
 from optrack.steps.capture.tree import read_bytes

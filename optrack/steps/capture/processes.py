@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from optrack.core.secrets import mask_argv
+from optrack.core.secrets.masking import mask_argv
 from optrack.steps.capture.cgroup import cgroup_limits
 from optrack.steps.capture.environment import choose_witnesses, in_place
 from optrack.steps.capture.tree import Member, read_text

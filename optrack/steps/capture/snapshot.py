@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from optrack.core.secrets import mask_text
+from optrack.core.secrets.masking import mask_text
 from optrack.core.snapshot import Snapshot
 from optrack.steps.capture.environment import own_places, passed_environment, server_environment
 from optrack.steps.capture.files import files_part

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from optrack.core.variables import parse_environ, plain
+from optrack.core.fairness.variables import parse_environ, plain
 
 _SHELLS = frozenset(
     {

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from optrack.core.recipe import Scalar
+from optrack.core.recipes.recipe import Scalar
 
 Arguments: TypeAlias = Mapping[str, "Scalar | list[Scalar]"]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from optrack.core.recipe import Bench, Ready, Recipe
+from optrack.core.recipes.recipe import Bench, Ready, Recipe
 from optrack.errors import PlanError
 from optrack.steps.engines.protocol import BenchCommand, Place, ServerCommand
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from optrack.core.frozen import Frozen
-from optrack.core.recipe import Bench, Ready, Recipe
+from optrack.core.recipes.recipe import Bench, Ready, Recipe
 
 
 class Place(Frozen):

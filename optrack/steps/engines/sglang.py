@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from optrack.core.recipe import Bench, Ready, Recipe, Scalar
+from optrack.core.recipes.recipe import Bench, Ready, Recipe, Scalar
 from optrack.errors import PlanError
 from optrack.steps.engines.arguments import flag, given, words
 from optrack.steps.engines.command import own_command

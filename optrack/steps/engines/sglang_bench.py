@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from optrack.core.recipe import Bench, Recipe, Scalar
+from optrack.core.recipes.recipe import Bench, Recipe, Scalar
 from optrack.errors import PlanError
 from optrack.steps.engines.arguments import Arguments, flag, given, prompts, words
 from optrack.steps.engines.protocol import BenchCommand, Place

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Mapping
 from typing import Any
 
-from optrack.core.recipe import Bench, Ready, Recipe, Scalar
+from optrack.core.recipes.recipe import Bench, Ready, Recipe, Scalar
 from optrack.errors import PlanError
 from optrack.steps.engines.arguments import flag, given, prompts, quoted, without, words
 from optrack.steps.engines.command import own_command

@@ -10,8 +10,8 @@ from sqlmodel import Session, SQLModel
 
 from optrack.core.canonical import value_text
 from optrack.core.plan import Item, Plan
+from optrack.core.planning.sync import Known, Matching, Synced, match_items
 from optrack.core.state import Transition
-from optrack.core.sync import Known, Matching, Synced, match_items
 from optrack.errors import UsageError
 from optrack.steps.record.contents import put_content, stored
 from optrack.steps.record.tables import FormerNameRow, PlanRow, TransitionRow

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from optrack.core.events import Entry, RunRejected
 from optrack.core.plan import Plan
+from optrack.core.planning.sync import stamp_of
 from optrack.core.run import ProcessId, Run
 from optrack.core.state import (
     Acceptance,
@@ -24,7 +25,6 @@ from optrack.core.state import (
     PlanState,
     Transition,
 )
-from optrack.core.sync import stamp_of
 from optrack.errors import StoreError, UsageError
 from optrack.steps.record import failures, rows
 from optrack.steps.record.schema import connect_to_read, database_path, read_error, standing

@@ -13,11 +13,11 @@ from optrack.core.events import Event
 from optrack.core.judgement import Judgement
 from optrack.core.metrics import Sample
 from optrack.core.plan import Item, Plan
+from optrack.core.planning.sync import Synced, stamp_of
 from optrack.core.run import Failure, Outcome, ProcessId, Run, Stage
 from optrack.core.snapshot import Snapshot
 from optrack.core.state import Acceptance, Adoption, Against, ItemState, Note, Transition
 from optrack.core.status import Status
-from optrack.core.sync import Synced, stamp_of
 from optrack.errors import StoreError
 from optrack.steps.record import applying, claims, evidence, judgements, plans, side
 from optrack.steps.record.database import BusyError, Database, NoRoomError, write_error

@@ -8,7 +8,7 @@ from typing import Any
 from textual.content import Content
 
 from optrack.core.judgement import Judgement
-from optrack.core.recipe import leaves
+from optrack.core.recipes.recipe import leaves
 from optrack.core.state import ItemState, Transition
 from optrack.tui import figures, marks
 from optrack.tui.board import ResolvedItem

@@ -5,7 +5,7 @@ from __future__ import annotations
 from optrack.core.parsers import Output, Parsed, Parser
 from optrack.core.parsers.output import number
 from optrack.core.parsers.parsed import readings_of
-from optrack.core.recipe import Ready, Recipe
+from optrack.core.recipes.recipe import Ready, Recipe
 from optrack.steps.engines.command import CommandEngine
 from optrack.steps.engines.protocol import Place, ServerCommand
 

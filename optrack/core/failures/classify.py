@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 
-from optrack.core.failure_signs import CONSEQUENCES, kind_of, phase_of
-from optrack.core.logtext import Candidate, candidates, meaningful_lines
+from optrack.core.failures.logtext import Candidate, candidates, meaningful_lines
+from optrack.core.failures.signs import CONSEQUENCES, kind_of, phase_of
 from optrack.core.run import Failure, Stage
 
 TAIL_CHARS = 4000

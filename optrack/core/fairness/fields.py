@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from optrack.core.field_table import FIELDS, Field
+from optrack.core.fairness.field_table import FIELDS, Field
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import log2
 from typing import Any
 
-from optrack.core.secret_patterns import (
+from optrack.core.secrets.patterns import (
     BARE,
     CODE,
     FLAG,

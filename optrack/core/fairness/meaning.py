@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from optrack.core.field_table import Field
-from optrack.core.fields import dotted
+from optrack.core.fairness.field_table import Field
+from optrack.core.fairness.fields import dotted
 
 _LONG = 80
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from optrack.core.recipe import Bench, Check, MetricRule, Ready, Recipe, Timeouts
-from optrack.core.schema import RECIPE
-from optrack.core.units import fraction, number, seconds, size_bytes
+from optrack.core.recipes.recipe import Bench, Check, MetricRule, Ready, Recipe, Timeouts
+from optrack.core.recipes.schema import RECIPE
+from optrack.core.recipes.units import fraction, number, seconds, size_bytes
 
 _OWN_BENCH_KEYS = ("tool", "command", "parser", "output")
 

@@ -12,11 +12,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from optrack.core.failure import plain_failure
+from optrack.core.failures.classify import plain_failure
 from optrack.core.frozen import Frozen
 from optrack.core.metrics import Sample
 from optrack.core.parsers import Parsed, parse_output
-from optrack.core.recipe import MetricRule
+from optrack.core.recipes.recipe import MetricRule
 from optrack.core.run import Failure, Run
 
 MARK = "Imported: "

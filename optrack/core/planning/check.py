@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from optrack.core.check_metrics import metric_problems
+from optrack.core.choosing.skip import read_condition
+from optrack.core.choosing.standing import children_of, is_runnable
 from optrack.core.plan import Item, Plan, Problem, RecipeLayer
-from optrack.core.recipe import layers_of, leaf_paths, overlay
-from optrack.core.resolve import combined_ids, resolve
-from optrack.core.shape import nearest
-from optrack.core.skip import read_condition
-from optrack.core.standing import children_of, is_runnable
+from optrack.core.planning.check_metrics import metric_problems
+from optrack.core.recipes.recipe import layers_of, leaf_paths, overlay
+from optrack.core.recipes.resolve import combined_ids, resolve
+from optrack.core.recipes.shape import nearest
 from optrack.errors import PlanError
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from optrack.core.difference import differences
-from optrack.core.fields import dotted, field_of, leaves
+from optrack.core.fairness.difference import differences
+from optrack.core.fairness.fields import dotted, field_of, leaves
+from optrack.core.fairness.variables import why_relevant
 from optrack.core.snapshot import Snapshot
-from optrack.core.variables import why_relevant
 
 _SHOWN_AT_MOST = 160
 _MARKS = {"unexplained": "!", "unknown": "?", "volatile": "~", "declared": "="}

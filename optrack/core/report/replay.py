@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from optrack.core.secrets import is_masked, mask_text
+from optrack.core.secrets.masking import is_masked, mask_text
 from optrack.core.snapshot import Snapshot
 
 _BYTES = "bytes:"

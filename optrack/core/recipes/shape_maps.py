@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from optrack.core.shape import Fault, Json, Path, Shape, listed, shown, unknown
+from optrack.core.recipes.shape import Fault, Json, Path, Shape, listed, shown, unknown
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from optrack.core.plan import Item, Plan, RecipeLayer
-from optrack.core.secrets import mask_data, mask_text
+from optrack.core.secrets.masking import mask_data, mask_text
 
 
 def masked_plan(plan: Plan, salt: bytes) -> Plan:

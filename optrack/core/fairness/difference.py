@@ -7,16 +7,16 @@ from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from optrack.core.applied import not_applied, unseen_treatment
-from optrack.core.coverage import covering_leaf
-from optrack.core.field_table import Field
-from optrack.core.fields import dotted, field_of, leaves
+from optrack.core.fairness.applied import not_applied, unseen_treatment
+from optrack.core.fairness.coverage import covering_leaf
+from optrack.core.fairness.field_table import Field
+from optrack.core.fairness.fields import dotted, field_of, leaves
+from optrack.core.fairness.meaning import sentence
+from optrack.core.fairness.unseen import captured, missing_part, unseen_sections, with_unfound
+from optrack.core.fairness.variables import is_noise
 from optrack.core.judgement import Comparison, Difference
-from optrack.core.meaning import sentence
-from optrack.core.secrets import is_masked
+from optrack.core.secrets.masking import is_masked
 from optrack.core.snapshot import Snapshot
-from optrack.core.unseen import captured, missing_part, unseen_sections, with_unfound
-from optrack.core.variables import is_noise
 
 __all__ = ["comparison", "differences", "is_accepted", "not_applied", "settled", "unseen_treatment"]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from optrack.core.documents import state_document
+from optrack.core.choosing.standing import blocked_by
+from optrack.core.contract.documents import state_document
 from optrack.core.markdown import cell, cell_code, code, table
 from optrack.core.report.log import Log
 from optrack.core.report.standing import goal
+from optrack.core.report.summary import quantity_text
 from optrack.core.report.words import short_effect, verdict, why
 from optrack.core.run import Run
-from optrack.core.standing import blocked_by
-from optrack.core.summary import quantity_text
 
 COMMANDS: tuple[tuple[str, str], ...] = (
     ("optrack next --json", "run the next item in the foreground and judge it; --detach returns at once"),

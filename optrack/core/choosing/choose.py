@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
+from optrack.core.choosing.skip import read_condition
+from optrack.core.choosing.standing import blocked_by, children_of, is_runnable
+from optrack.core.choosing.value import Worth, worths
 from optrack.core.frozen import Frozen
 from optrack.core.plan import Item, Plan
-from optrack.core.resolve import combined_ids
-from optrack.core.skip import read_condition
-from optrack.core.standing import blocked_by, children_of, is_runnable
+from optrack.core.recipes.resolve import combined_ids
 from optrack.core.state import ItemState
-from optrack.core.value import Worth, worths
 
 Kind = Literal["chosen", "later", "done", "running", "blocked", "skipped", "by_hand", "group"]
 

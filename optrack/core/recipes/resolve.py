@@ -10,8 +10,16 @@ from pydantic import Field
 from optrack.core.canonical import recipe_digest
 from optrack.core.frozen import Frozen
 from optrack.core.plan import Item, Plan
-from optrack.core.recipe import HOW_MEASURED, Recipe, changes, layers_of, leaf_paths, overlay, treatment
-from optrack.core.recipe_build import RecipeError, recipe_from
+from optrack.core.recipes.build import RecipeError, recipe_from
+from optrack.core.recipes.recipe import (
+    HOW_MEASURED,
+    Recipe,
+    changes,
+    layers_of,
+    leaf_paths,
+    overlay,
+    treatment,
+)
 from optrack.errors import PlanError
 
 Path = tuple[str, ...]

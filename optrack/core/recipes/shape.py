@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from optrack.core.units import fraction, number, seconds, size_bytes
+from optrack.core.recipes.units import fraction, number, seconds, size_bytes
 
 Path = tuple[str, ...]
 Json = dict[str, Any]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from optrack.core.frozen import Frozen
-from optrack.core.recipe import treatment
+from optrack.core.recipes.recipe import treatment
 from optrack.core.run import Failure, Run
 
 NOT_THE_RECIPES = frozenset(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from itertools import takewhile
 
-from optrack.core.difference import differences
+from optrack.core.fairness.difference import differences
 from optrack.core.frozen import Frozen
 from optrack.core.judgement import Difference
 from optrack.core.metrics import CHECK, Sample

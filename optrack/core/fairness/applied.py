@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from optrack.core.declined import declining_lines
-from optrack.core.secrets import is_masked, mask_data, mask_value
+from optrack.core.fairness.declined import declining_lines
+from optrack.core.fairness.variables import plain
+from optrack.core.secrets.masking import is_masked, mask_data, mask_value
 from optrack.core.snapshot import Snapshot
-from optrack.core.variables import plain
 
 _MOVING = re.compile(
     r"(?:^|_)(?:timestamp|uptime|pid|port|uuid|ip|addr|address|host|url)$|"

@@ -9,9 +9,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from optrack.core.failure import normalised
-from optrack.core.logtext import clean_lines
-from optrack.core.secrets import mask_text
+from optrack.core.failures.classify import normalised
+from optrack.core.failures.logtext import clean_lines
+from optrack.core.secrets.masking import mask_text
 from optrack.core.snapshot import Snapshot
 
 _DECLINES = re.compile(

@@ -12,8 +12,8 @@ from optrack.core.frozen import Frozen
 from optrack.core.markdown import plain
 from optrack.core.parse import parse_plan
 from optrack.core.plan import Item, Plan
-from optrack.core.resolve import resolve
-from optrack.core.shape import nearest
+from optrack.core.recipes.resolve import resolve
+from optrack.core.recipes.shape import nearest
 from optrack.errors import PlanError, UsageError
 
 _FORMS = ("{name}: {title}", "Priority {name}: {title}", "{title} {{#{name}}}")

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from optrack.core.judge.derived import expression_problem
 from optrack.core.parsers.metric_names import names_of_log, names_of_tool
 from optrack.core.plan import Item, Plan, Problem
-from optrack.core.recipe import Recipe, layers_of
-from optrack.core.resolve import combined_ids, resolve
-from optrack.core.shape import nearest
+from optrack.core.recipes.recipe import Recipe, layers_of
+from optrack.core.recipes.resolve import combined_ids, resolve
+from optrack.core.recipes.shape import nearest
 from optrack.errors import PlanError
 
 _PERCENTILE = re.compile(r"^p\d{1,2}(?:[._]\d+)?_")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from optrack.core.shape import (
+from optrack.core.recipes.shape import (
     Duration,
     Fraction,
     Number,
@@ -16,7 +16,7 @@ from optrack.core.shape import (
     Text,
     Whole,
 )
-from optrack.core.shape_maps import ByType, Fields, MapOf, Several
+from optrack.core.recipes.shape_maps import ByType, Fields, MapOf, Several
 from optrack.core.snapshot import PARTS
 
 _TEXT = Text()

@@ -9,9 +9,9 @@ from typing import Literal
 
 from optrack.core.frozen import Frozen
 from optrack.core.plan import Item, Plan
+from optrack.core.planning.todo_read import Todo, TodoList, read_todos
 from optrack.core.state import ItemState
 from optrack.core.status import Status
-from optrack.core.todo_read import Todo, TodoList, read_todos
 
 TodoPriority = Literal["high", "medium", "low"]
 
