@@ -10,6 +10,7 @@ from typing import Any
 from optrack.core.choosing.standing import comparisons
 from optrack.core.fairness.applied import not_applied, unseen_treatment
 from optrack.core.fairness.difference import comparison, differences, settled
+from optrack.core.fairness.unseen import of_a_failed_start
 from optrack.core.judge import Rules, judge, launch_order, next_step, side_of
 from optrack.core.judge.audit import Case, lost_since, rejected_baseline
 from optrack.core.judge.baselines import (
@@ -84,6 +85,8 @@ class Court:
             if baseline
             else ()
         )
+        if candidate.outcome in ("failed", "timed_out") and candidate.stage in ("launch", "ready"):
+            found = of_a_failed_start(found)
         interleaved = baseline is not None and baseline.beside == candidate.id
         if baseline is not None and not interleaved:
             measured = measurement(baseline, self._plan.metric.name)

@@ -25,7 +25,7 @@ def command(call: Call, candidate: str, baseline: str) -> None:
     """
     from optrack.campaign import find_run
     from optrack.cli.views import judgement_lines
-    from optrack.core.contract.documents import judgement_document
+    from optrack.core.report.documents import judgement_document
     from optrack.core.report.summary import measured_text
     from optrack.court import Court
 

@@ -15,9 +15,9 @@ from optrack.cli.call import Call, standard
 def command(call: Call, candidate: str, baseline: str) -> None:
     """List every field in which what was captured of A differs from what was captured of B."""
     from optrack.campaign import find_run
-    from optrack.core.contract.documents import difference_document
     from optrack.core.fairness.difference import comparison, differences
     from optrack.core.recipes.recipe import treatment
+    from optrack.core.report.documents import difference_document
     from optrack.core.report.snapshot_text import diff_lines
     from optrack.core.snapshot import Snapshot
 

@@ -18,7 +18,7 @@ def command(call: Call, fingerprint: str | None, all_plans: bool) -> None:
     With a FINGERPRINT (or its beginning), only that one.
     """
     from optrack.cli.table import table
-    from optrack.core.contract.documents import failure_document, timestamp
+    from optrack.core.report.documents import failure_document, timestamp
     from optrack.errors import UsageError
 
     campaign = call.campaign

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from optrack.cli import output
 from optrack.cli.progress import follow_run
-from optrack.core.contract.documents import judgement_document, run_document
+from optrack.core.report.documents import judgement_document, run_document
 from optrack.core.run import Run
 from optrack.errors import OptrackError
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from optrack.cli.table import table
-from optrack.core.contract.documents import timestamp
 from optrack.core.judge.calibration import Expectation
 from optrack.core.judge.derived import derived_text
 from optrack.core.judge.lineage import both_effects
@@ -12,6 +11,7 @@ from optrack.core.judge.wording import percent
 from optrack.core.judgement import Judgement
 from optrack.core.report.bases import base_name, evidence, how, measured, standing
 from optrack.core.report.calibrated import expected_range
+from optrack.core.report.documents import timestamp
 from optrack.core.report.summary import verdict_text
 from optrack.core.run import Run
 

@@ -40,7 +40,7 @@ def command(
     credited from them.
     """
     from optrack.campaign.importing import import_files, import_sweep
-    from optrack.core.contract.documents import judgement_document, run_document
+    from optrack.core.report.documents import judgement_document, run_document
 
     campaign = call.campaign
     if item is not None:

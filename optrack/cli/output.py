@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from optrack.core.contract.envelope import document, finite
+from optrack.core.report.envelope import document, finite
 from optrack.errors import OptrackError, PlanError
 
 

@@ -27,8 +27,8 @@ def command(call: Call, file: str, parser: str, item: str | None) -> int:
     """
     from optrack.cli.files import read_bytes
     from optrack.cli.table import table
-    from optrack.core.contract.documents import parsed_document
     from optrack.core.parsers import parse_output
+    from optrack.core.report.documents import parsed_document
 
     rules: Mapping[str, MetricRule] = {}
     if item is not None:

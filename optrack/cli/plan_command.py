@@ -29,8 +29,8 @@ def command() -> None:
 def check_command(file: Path | None, as_json: bool) -> int:
     """Say what is wrong in a plan, and what is probably not meant, a line each; exit code 2 with errors."""
     from optrack.campaign.plan_problems import plan_problems
-    from optrack.core.contract.documents import problem_document
     from optrack.core.planning.check import has_errors
+    from optrack.core.report.documents import problem_document
     from optrack.settings import load_settings
 
     plan = _plan(file)
@@ -59,8 +59,8 @@ def check_command(file: Path | None, as_json: bool) -> int:
 @_JSON
 def show_command(file: Path | None, as_json: bool) -> None:
     """Show what was understood of a plan: its items with rank, expectations and resolved recipes."""
-    from optrack.core.contract.documents import plan_document, problem_document
     from optrack.core.recipes.resolve import resolve
+    from optrack.core.report.documents import plan_document, problem_document
     from optrack.errors import PlanError
 
     plan = _plan(file)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def command(call: Call, what: str, snapshot: bool, full: bool) -> None:
     """Show an item with its runs and judgement, or one run with its measurements and snapshot."""
     from optrack.cli.recovering import say_recovered_if_possible
-    from optrack.core.contract.documents import run_document
+    from optrack.core.report.documents import run_document
 
     campaign = call.campaign
     say_recovered_if_possible(campaign)
@@ -56,13 +56,13 @@ def command(call: Call, what: str, snapshot: bool, full: bool) -> None:
 
 def _show_item(call: Call, campaign: Campaign, item_id: str) -> None:
     from optrack.campaign.telling import registry_of_plan
-    from optrack.core.contract.documents import (
+    from optrack.core.report.calibrated import expectation_of
+    from optrack.core.report.documents import (
         item_document,
         judgement_document,
         registry_document,
         run_document,
     )
-    from optrack.core.report.calibrated import expectation_of
     from optrack.court import primary_metric
 
     state, reader = campaign.state(item_id), campaign.reader

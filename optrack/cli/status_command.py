@@ -16,7 +16,7 @@ def command(call: Call) -> None:
     from optrack.cli.recovering import say_recovered_if_possible
     from optrack.cli.table import table
     from optrack.core.choosing.standing import blocked_by
-    from optrack.core.contract.documents import state_document
+    from optrack.core.report.documents import state_document
     from optrack.core.report.summary import effect_text, quantity_text, state_verdict
 
     campaign = call.campaign

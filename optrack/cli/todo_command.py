@@ -46,8 +46,8 @@ def _print(call: Call) -> None:
 
 def _import(call: Call, file: str, *, dry_run: bool) -> int:
     from optrack.cli.files import read_bytes
-    from optrack.core.contract.documents import transition_document
     from optrack.core.planning.todo import match_todos, read_todos
+    from optrack.core.report.documents import transition_document
 
     campaign = call.campaign
     read = read_todos(read_bytes(file).decode(errors="replace"))

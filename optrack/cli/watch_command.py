@@ -48,7 +48,7 @@ def command(call: Call, after: int | None, count: int | None, seconds: float | N
 
 
 def _changes(campaign: Campaign, after: int | None, deadline: float | None) -> Iterator[dict[str, Any]]:
-    from optrack.core.contract.documents import timestamp, transition_document
+    from optrack.core.report.documents import timestamp, transition_document
 
     reader, plan = campaign.reader, campaign.plan.name
     earlier = reader.transitions(plan)
@@ -77,7 +77,7 @@ def _changes(campaign: Campaign, after: int | None, deadline: float | None) -> I
 
 
 def _json(change: dict[str, Any]) -> str:
-    from optrack.core.contract.envelope import document
+    from optrack.core.report.envelope import document
 
     return json.dumps(document(**change), ensure_ascii=False, default=str)
 

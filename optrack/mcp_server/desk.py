@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from optrack.campaign import Campaign, find_run, now
 from optrack.core.choosing.standing import blocked_by
-from optrack.core.contract.documents import (
+from optrack.core.events import Noted, RepetitionMeasured, StageStarted
+from optrack.core.report.documents import (
     failure_document,
     item_document,
     judgement_document,
@@ -18,8 +19,7 @@ from optrack.core.contract.documents import (
     state_document,
     transition_document,
 )
-from optrack.core.contract.envelope import document, finite
-from optrack.core.events import Noted, RepetitionMeasured, StageStarted
+from optrack.core.report.envelope import document, finite
 from optrack.core.status import Status
 from optrack.errors import UsageError
 from optrack.settings import Settings

@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING
 
 from optrack.core.events import RepetitionMeasured
 from optrack.core.failures.classify import plain_failure
-from optrack.core.fairness.applied import arguments_part, rewritten_arguments
-from optrack.core.fairness.difference import differences
 from optrack.core.metrics import CHECK, Metric, Sample
 from optrack.core.parsers import parse_output, parse_server_log
 from optrack.core.recipes.recipe import Bench
 from optrack.core.run import ProcessId, Stage
-from optrack.core.snapshot import Snapshot
+from optrack.running.capturing import Capturing
 from optrack.running.code import code_of
 from optrack.running.journal import Journal
 from optrack.running.samples import last_number, require_valid, samples_of
 from optrack.running.session import Session, Side
 from optrack.running.will import Will
-from optrack.steps.capture import capture_before, capture_running, merge
 from optrack.steps.engines.protocol import BenchCommand, Place
 from optrack.steps.gpus import GpuUse, gpu_use
 from optrack.steps.launch import start_server, wait_until_ready
@@ -50,6 +47,7 @@ class Launching:
         self.cwd = session.settings.project / (self.recipe.cwd or "")
         self.limits = Limits(log_bytes=self.recipe.log_limit_bytes)
         self.server: Tree | None = None
+        self.capturing = Capturing(session, side, number, store, journal)
         self.gpus: tuple[GpuUse, ...] = ()
 
     def run(self) -> None:
@@ -66,12 +64,12 @@ class Launching:
                 self.command(command, "setup", self.recipe.timeout.setup_s, None)
         if self.side.snapshot is None:
             with self.stage("preflight"):
-                self.capture_before()
+                self.capturing.before(self.env)
         try:
             server = self.launch()
             if server is not None:
                 self.wait(server)
-                self.capture_running(server)
+                self.capturing.running(server, self.place, self.log)
             if self.is_first and self.session.resuming is not None and self.side.snapshot is not None:
                 self.session.resuming.look(self.side.run, self.side.snapshot, self.store, self.journal)
             self.measure(server)
@@ -95,63 +93,14 @@ class Launching:
             run=self.run_id, item=self.side.run.item, launch=self.number, run_dir=self.folder, port=port
         )
 
-    def capture_before(self) -> None:
-        """Capture what can be known before anything runs: code, the environment passed on, hardware."""
-        project = self.session.settings.project
-        found = capture_before(
-            project=project,
-            repo=self.side.repo,
-            env=self.env,
-            recipe_env=self.recipe.env,
-            watch=[project / path for path in (*self.recipe.watch, *self.recipe.patch)],
-            salt=self.session.salt,
-            names=self.session.variables,
-        )
-        self.keep(found)
-
-    def capture_running(self, server: Tree) -> None:
-        """Capture what the server's processes really have, and what the server says of itself."""
-        found = capture_running(
-            [process.pid for process in server.track()],
-            leader=server.leader.pid,
-            recipe_env=self.recipe.env,
-            salt=self.session.salt,
-            names=self.session.variables,
-        )
-        report = self.engine.report(self.recipe, self.place)
-        if report is not None and report.get("ours") is False:
-            why = "the server that answers isn't the one that this run started"
-            raise StageFailed("ready", "failed", plain_failure("not_ready", why))
-        arguments = arguments_part(
-            asked=self.recipe.server,
-            command=self.recipe.launch,
-            reported=report,
-            salt=self.session.salt,
-            log=logs.tail(self.log).decode(errors="replace"),
-        )
-        found = found.model_copy(update={"arguments": arguments})
-        if self.is_first:
-            self.keep(found)
-            for sentence in rewritten_arguments(found):
-                self.store.note_run(self.run_id, sentence)
-        else:
-            self.compare(found)
-
-    def compare(self, found: Snapshot) -> None:
-        """Say what the processes of a later launch have otherwise than those of the first."""
-        first = self.side.snapshot or Snapshot()
-        for difference in differences(merge(first, found), first, declared={}):
-            if difference.severity == "blocking" and difference.cls == "unexplained":
-                self.journal.note(f"launch {self.number + 1} differs from the first: {difference.meaning}")
-
-    def keep(self, found: Snapshot) -> None:
-        """Add to the run's snapshot what was captured now, and record it."""
-        self.side.snapshot = found if self.side.snapshot is None else merge(self.side.snapshot, found)
-        self.store.put_snapshot(self.run_id, self.side.snapshot)
-
     def remember(self, process: ProcessId) -> None:
         """Record a process of the run, so that whoever finds the run dead can end it."""
         self.store.record_process(self.run_id, process, self.journal.stage)
+
+    def appeared(self, process: ProcessId) -> None:
+        """Record a process of the server, and look at it while it lives."""
+        self.remember(process)
+        self.capturing.appeared(process)
 
     def launch(self) -> Tree | None:
         """Start the server, if the recipe has one."""
@@ -162,7 +111,7 @@ class Launching:
             self.gpus = gpu_use(self.session.gpus)
             self.env |= {key: value for key, value in command.env.items() if key not in self.recipe.env}
             self.server = start_server(
-                command.shell, self.env, self.cwd, self.log, run=self.run_id, on_new=self.remember
+                command.shell, self.env, self.cwd, self.log, run=self.run_id, on_new=self.appeared
             )
             self.side.tree = self.server
         return self.server
@@ -170,18 +119,22 @@ class Launching:
     def wait(self, server: Tree) -> None:
         """Wait until the server is ready."""
         ready = self.engine.ready(self.recipe)
-        with self.stage("ready", "server.log"):
-            wait_until_ready(
-                server,
-                ready,
-                host=self.place.host,
-                port=self.place.port,
-                log=self.log,
-                should_stop=self.will.stop,
-                env=self.env,
-                cwd=self.cwd,
-                limits=self.limits.model_copy(update={"silence_s": ready.silence_s}),
-            )
+        try:
+            with self.stage("ready", "server.log"):
+                wait_until_ready(
+                    server,
+                    ready,
+                    host=self.place.host,
+                    port=self.place.port,
+                    log=self.log,
+                    should_stop=self.will.stop,
+                    env=self.env,
+                    cwd=self.cwd,
+                    limits=self.limits.model_copy(update={"silence_s": ready.silence_s}),
+                )
+        except StageFailed:
+            self.capturing.failed_start(self.log)
+            raise
 
     def measure(self, server: Tree | None) -> None:
         """Warm up, then run, parse and record every repetition of every benchmark."""

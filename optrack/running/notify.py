@@ -8,9 +8,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from optrack.core.contract.documents import judgement_document, run_document
-from optrack.core.contract.envelope import document, finite
 from optrack.core.judgement import Judgement
+from optrack.core.report.documents import judgement_document, run_document
+from optrack.core.report.envelope import document, finite
 from optrack.core.report.masking import masked_run
 from optrack.core.run import Run
 

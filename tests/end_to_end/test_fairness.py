@@ -11,6 +11,15 @@ from tests.end_to_end.campaigns import BASE, QUICK, Campaign, Make, ended, item,
 
 FASTER = item("1", "Faster", 'env: {SPEED: "140"}')
 BLOCK = BASE.replace("launches: 3", "launches: 3\norder: block")
+CRASHING = """\
+import os, subprocess, sys, time
+worker = subprocess.Popen([sys.executable, "-S", "-E", "-c", "import time; time.sleep(30)"])
+time.sleep(1.0)
+helper = subprocess.Popen([sys.executable, "-S", "-E", "-c", "import time; time.sleep(30)"])
+time.sleep(1.0)
+worker.kill(); helper.kill()
+sys.exit("RuntimeError: NCCL error: no such algorithm")
+"""
 
 
 def judged(project: Campaign, name: str = "1") -> Any:
@@ -123,3 +132,19 @@ def test_what_only_the_candidates_server_declines_is_told_beside_the_verdict(mak
     said = "The server said, and the baseline's didn't: FastPath is disabled on this host"
     assert said in judged(project)["said"]
     assert said in project.call("export").out
+
+
+def test_a_start_that_fails_is_compared_by_what_its_processes_were_seen_to_have(make: Make) -> None:
+    crash = "launch: exec python3 -S -E crash.py\nenv: {NCCL_ALGO: Tree}\nfactor: the tree"
+    project = make(item("1", "Tree", crash) + item("2", "Again", crash), base=BLOCK)
+    (project.folder / "crash.py").write_text(CRASHING)
+    for words in (("init",), ("add", "-A"), ("commit", "-m", "before")):
+        git(project, *words)
+    assert project.call("next").code == 0
+    project.call("next")
+    found = judged(project)
+    assert (found["verdict"], found["comparison"]) == ("failed", "fair"), found["differences"]
+    project.call("next", env={"NCCL_PROTO": "LL"})
+    found = judged(project, "2")
+    assert (found["verdict"], found["comparison"]) == ("failed", "unfair")
+    assert "NCCL_PROTO" in found["said"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from optrack.core.judgement import Difference
@@ -10,6 +10,9 @@ from optrack.core.snapshot import Snapshot
 
 NEEDED = ("git", "env", "hardware")
 """Parts without which nothing can be said of a comparison, even if neither side has them."""
+
+ONLY_WHEN_READY = ("arguments.reported", "libraries", "processes", "load")
+"""What is captured of a server that is ready, and of no other."""
 
 
 def captured(part: Mapping[str, Any] | None) -> bool:
@@ -26,6 +29,16 @@ def missing_part(part: str, baseline: bool, candidate: bool) -> list[Difference]
         f"{part} was not captured in the {' and the '.join(runs)} run: a difference in it would not be seen."
     )
     return [_unknown(part, baseline, candidate, meaning)]
+
+
+def of_a_failed_start(found: Sequence[Difference]) -> tuple[Difference, ...]:
+    """Return the differences of a run whose server never got ready: what only a ready one has is no gap."""
+    return tuple(
+        difference.model_copy(update={"severity": "note"})
+        if difference.cls == "unknown" and difference.field in ONLY_WHEN_READY
+        else difference
+        for difference in found
+    )
 
 
 def with_unfound(

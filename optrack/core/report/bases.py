@@ -3,10 +3,10 @@ adopted on which evidence."""
 
 from __future__ import annotations
 
-from optrack.core.contract.documents import timestamp
 from optrack.core.judge.registry import Base, Measured, Rest
 from optrack.core.judge.wording import amount, percent
 from optrack.core.markdown import cell, cell_code, table
+from optrack.core.report.documents import timestamp
 from optrack.core.report.log import Log
 from optrack.core.report.summary import verdict_text
 

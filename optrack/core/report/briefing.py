@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from optrack.core.choosing.standing import blocked_by
-from optrack.core.contract.documents import state_document
 from optrack.core.markdown import cell, cell_code, code, table
+from optrack.core.report.documents import state_document
 from optrack.core.report.log import Log
 from optrack.core.report.standing import goal
 from optrack.core.report.summary import quantity_text

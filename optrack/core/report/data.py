@@ -8,7 +8,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from optrack.core.contract.documents import (
+from optrack.core.parsers.imported import is_imported
+from optrack.core.report.calibrated import calibration_of
+from optrack.core.report.documents import (
     acceptance_document,
     adoption_document,
     item_document,
@@ -16,9 +18,7 @@ from optrack.core.contract.documents import (
     run_document,
     transition_document,
 )
-from optrack.core.contract.envelope import document, finite
-from optrack.core.parsers.imported import is_imported
-from optrack.core.report.calibrated import calibration_of
+from optrack.core.report.envelope import document, finite
 from optrack.core.report.log import Log
 from optrack.core.run import Run
 from optrack.core.state import ItemState

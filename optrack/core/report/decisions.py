@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from optrack.core.contract.documents import timestamp
 from optrack.core.markdown import cell, cell_code, table
+from optrack.core.report.documents import timestamp
 from optrack.core.report.log import Log, made_by_hand
 
 

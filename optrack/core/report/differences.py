@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from optrack.core.contract.documents import timestamp
 from optrack.core.judge.wording import counted
 from optrack.core.judgement import Difference, Judgement
 from optrack.core.markdown import cell, cell_code, folded, table
+from optrack.core.report.documents import timestamp
 from optrack.core.report.log import Log
 from optrack.core.report.words import value
 

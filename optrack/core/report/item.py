@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from optrack.core.contract.documents import timestamp
 from optrack.core.judge.derived import derived_text
 from optrack.core.judge.lineage import both_effects
 from optrack.core.judge.wording import counted
@@ -10,6 +9,7 @@ from optrack.core.judgement import Judgement
 from optrack.core.markdown import cell, cell_code, code, fenced, folded, lines, quoted, table
 from optrack.core.parsers.imported import is_imported
 from optrack.core.report.differences import differences
+from optrack.core.report.documents import timestamp
 from optrack.core.report.evidence import evidence
 from optrack.core.report.log import Log
 from optrack.core.report.provenance import facts_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from optrack.core.contract.documents import timestamp
 from optrack.core.judge.wording import counted
 from optrack.core.markdown import cell, cell_code, code, table
 from optrack.core.parsers.imported import is_imported
+from optrack.core.report.documents import timestamp
 from optrack.core.report.log import Log
 from optrack.core.report.standing import baseline_run
 from optrack.core.run import Run

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from optrack.core.choosing.standing import comparisons
-from optrack.core.contract.documents import timestamp
 from optrack.core.judge.evidence import CONFIDENCE
 from optrack.core.judge.lineage import both_effects
 from optrack.core.judge.multiplicity import family_statement
@@ -15,6 +14,7 @@ from optrack.core.judge.wording import amount, counted, percent
 from optrack.core.markdown import cell, code
 from optrack.core.metrics import series_of
 from optrack.core.report.calibrated import calibration_of
+from optrack.core.report.documents import timestamp
 from optrack.core.report.log import Log
 from optrack.core.report.summary import measured_text
 from optrack.core.report.words import effect, why

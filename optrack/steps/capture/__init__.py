@@ -6,6 +6,21 @@ A part that can't be captured is left out with its reason, and never stops a run
 from __future__ import annotations
 
 from optrack.steps.capture.sampler import Sampler
-from optrack.steps.capture.snapshot import capture_after, capture_before, capture_running, merge
+from optrack.steps.capture.snapshot import (
+    capture_after,
+    capture_before,
+    capture_running,
+    capture_seen,
+    merge,
+)
+from optrack.steps.capture.tree import Sightings
 
-__all__ = ["Sampler", "capture_after", "capture_before", "capture_running", "merge"]
+__all__ = [
+    "Sampler",
+    "Sightings",
+    "capture_after",
+    "capture_before",
+    "capture_running",
+    "capture_seen",
+    "merge",
+]

@@ -69,16 +69,36 @@ def capture_running(
     of its interpreter, code of its editable packages, loaded libraries, affinity and limits. `pids` is the
     whole tree."""
     members = read_tree(pids, leader, proc)
-    relevant = {*recipe_env, *names}
-    places = own_places(next((member.environ for member in members if member.environ), {}))
+    places = _places(members)
+    seen = capture_seen(members, recipe_env=recipe_env, salt=salt, names=names)
+    return seen.model_copy(
+        update={
+            "libraries": _part(lambda: libraries_part(members, proc), salt),
+            "processes": _part(lambda: processes_part(members, salt=salt, places=places, proc=proc), salt),
+        }
+    )
+
+
+def capture_seen(
+    members: Sequence[Member],
+    *,
+    recipe_env: Mapping[str, str | None],
+    salt: bytes,
+    names: Collection[str] = (),
+) -> Snapshot:
+    """Capture what can be told of processes that may have ended since they were seen: effective environment,
+    packages and start-up files of their interpreter, code of its editable packages."""
+    relevant, places = {*recipe_env, *names}, _places(members)
     packages = _part(lambda: _packages(members, salt), salt)
     return Snapshot(
         git=_part(lambda: _editable(packages or {}, salt), salt),
         env=_part(lambda: server_environment(members, names=relevant, salt=salt, places=places), salt),
         packages=packages,
-        libraries=_part(lambda: libraries_part(members, proc), salt),
-        processes=_part(lambda: processes_part(members, salt=salt, places=places, proc=proc), salt),
     )
+
+
+def _places(members: Sequence[Member]) -> dict[str, str]:
+    return own_places(next((member.environ for member in members if member.environ), {}))
 
 
 def merge(before: Snapshot, running: Snapshot) -> Snapshot:

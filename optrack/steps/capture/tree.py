@@ -47,6 +47,9 @@ _SHELLS = frozenset(
 _REMOTE = frozenset({"docker", "podman", "nerdctl", "kubectl", "ssh", "srun", "machinectl", "lxc"})
 """Clients that ask somebody else to run the program: its processes aren't in this tree."""
 
+_MOST_SIGHTINGS = 64
+"""A start that makes more processes compiles something; its workers come first."""
+
 _TRACKERS = re.compile(r"multiprocessing\.(?:resource_tracker|semaphore_tracker|forkserver)")
 _HELPERS = re.compile(
     r"_inductor/compile_worker|multiprocessing\.(?:resource_tracker|semaphore_tracker|forkserver)|"
@@ -104,6 +107,33 @@ def read_tree(pids: Iterable[int], leader: int, proc: Path = Path("/proc")) -> l
         found.append((int(stat[19]), _member(pid, stat, proc)))
     found.sort(key=lambda pair: (pair[1].pid != leader, pair[0], pair[1].pid))
     return [_with_fork(member, images) for _, member in found]
+
+
+class Sightings:
+    """The processes of a tree as they were while they lived: one that has ended can still be told of.
+
+    They are looked at whenever another one appears, and by then those before it run the program that they were
+    started for.
+    """
+
+    def __init__(self, proc: Path = Path("/proc")) -> None:
+        self._proc = proc
+        self._found: dict[int, Member] = {}
+        self._leader: int | None = None
+
+    def look(self, pid: int) -> None:
+        """Look at a new process, the leader at first, and again at those before it."""
+        self._leader = pid if self._leader is None else self._leader
+        if len(self._found) >= _MOST_SIGHTINGS:
+            return
+        for member in read_tree([*self._found, pid], self._leader, self._proc):
+            if member.environ is not None or member.pid not in self._found:
+                self._found[member.pid] = member
+
+    @property
+    def members(self) -> list[Member]:
+        """The processes in the order of their appearance, each as it was seen last."""
+        return list(self._found.values())
 
 
 def _with_fork(member: Member, images: dict[int, str]) -> Member:

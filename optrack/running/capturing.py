@@ -1,0 +1,110 @@
+"""What is captured of one launch, and kept with its run: before it, while its server runs, or how far it came."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from optrack.core.failures.classify import plain_failure
+from optrack.core.fairness.applied import arguments_part, rewritten_arguments
+from optrack.core.fairness.difference import differences
+from optrack.core.run import ProcessId
+from optrack.core.snapshot import Snapshot
+from optrack.running.journal import Journal
+from optrack.running.session import Session, Side
+from optrack.steps.capture import Sightings, capture_before, capture_running, capture_seen, merge
+from optrack.steps.engines.protocol import Place
+from optrack.steps.process import Tree, logs
+from optrack.steps.stage import StageFailed
+
+if TYPE_CHECKING:
+    from optrack.steps.record.store import Store
+
+
+class Capturing:
+    """The captures of the launch number `number` of one side; the first launch's are the run's snapshot."""
+
+    def __init__(self, session: Session, side: Side, number: int, store: Store, journal: Journal) -> None:
+        self.session, self.side, self.number = session, side, number
+        self.is_first = number == session.first
+        self.store, self.journal = store, journal
+        self.seen = Sightings()
+
+    def before(self, env: Mapping[str, str]) -> None:
+        """Capture what can be known before anything runs: code, the environment passed on, hardware."""
+        project, recipe = self.session.settings.project, self.side.recipe
+        found = capture_before(
+            project=project,
+            repo=self.side.repo,
+            env=env,
+            recipe_env=recipe.env,
+            watch=[project / path for path in (*recipe.watch, *recipe.patch)],
+            salt=self.session.salt,
+            names=self.session.variables,
+        )
+        self.keep(found)
+
+    def appeared(self, process: ProcessId) -> None:
+        """Look at a new process of the server, and again at those before it, while they live."""
+        if self.is_first:
+            self.seen.look(process.pid)
+
+    def running(self, server: Tree, place: Place, log: Path) -> None:
+        """Capture what the server's processes really have, and what the server says of itself."""
+        found = capture_running(
+            [process.pid for process in server.track()],
+            leader=server.leader.pid,
+            recipe_env=self.side.recipe.env,
+            salt=self.session.salt,
+            names=self.session.variables,
+        )
+        report = self.side.engine.report(self.side.recipe, place)
+        if report is not None and report.get("ours") is False:
+            why = "the server that answers isn't the one that this run started"
+            raise StageFailed("ready", "failed", plain_failure("not_ready", why))
+        found = found.model_copy(update={"arguments": self._arguments(report, log)})
+        if self.is_first:
+            self.keep(found)
+            for sentence in rewritten_arguments(found):
+                self.store.note_run(self.side.run.id, sentence)
+        else:
+            self.compare(found)
+
+    def failed_start(self, log: Path) -> None:
+        """Keep what was seen of the processes of a server that never got ready.
+
+        A shell that had not come to start the server yet shows nothing of the server's environment.
+        """
+        if not self.is_first:
+            return
+        found = capture_seen(
+            self.seen.members,
+            recipe_env=self.side.recipe.env,
+            salt=self.session.salt,
+            names=self.session.variables,
+        )
+        env = found.env or {}
+        told = env if env.get("witness") != "shell" else {"witness": "unknown"}
+        self.keep(found.model_copy(update={"env": told, "arguments": self._arguments(None, log)}))
+
+    def compare(self, found: Snapshot) -> None:
+        """Say what the processes of a later launch have otherwise than those of the first."""
+        first = self.side.snapshot or Snapshot()
+        for difference in differences(merge(first, found), first, declared={}):
+            if difference.severity == "blocking" and difference.cls == "unexplained":
+                self.journal.note(f"launch {self.number + 1} differs from the first: {difference.meaning}")
+
+    def keep(self, found: Snapshot) -> None:
+        """Add to the run's snapshot what was captured now, and record it."""
+        self.side.snapshot = found if self.side.snapshot is None else merge(self.side.snapshot, found)
+        self.store.put_snapshot(self.side.run.id, self.side.snapshot)
+
+    def _arguments(self, report: Mapping[str, Any] | None, log: Path) -> dict[str, Any]:
+        return arguments_part(
+            asked=self.side.recipe.server,
+            command=self.side.recipe.launch,
+            reported=report,
+            salt=self.session.salt,
+            log=logs.tail(log).decode(errors="replace"),
+        )
