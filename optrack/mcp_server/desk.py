@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any, Literal
 
-from optrack.campaign import Campaign, find_run, now
+from optrack.campaign import Campaign, now
 from optrack.core.choosing.standing import blocked_by
 from optrack.core.events import Noted, RepetitionMeasured, StageStarted
 from optrack.core.report.documents import (
@@ -120,11 +120,9 @@ class Desk:
 
     def compare(self, candidate: str, baseline: str) -> dict[str, Any]:
         """Return the judgement of one item or run against another; nothing is recorded of it."""
-        from optrack.court import Court
+        from optrack.campaign.comparing import compared
 
-        campaign = self._campaign()
-        ours, theirs = find_run(campaign, candidate), find_run(campaign, baseline)
-        judged = Court(campaign.reader, campaign.plan).judge(ours, theirs)
+        _, _, judged = compared(self._campaign(), candidate, baseline)
         return _answer(**(judgement_document(judged) or {}))
 
     def mark(self, item: str, status: Status, why: str) -> dict[str, Any]:

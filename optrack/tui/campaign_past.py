@@ -31,14 +31,14 @@ class Course:
         for run in ended:
             key = (run.id, plan.metric.name)
             if key not in self._steps:
-                self._steps[key] = _step(reader.run(run.id), plan.metric.name)
+                self._steps[key] = _step(reader.run(run.id), plan)
             here = run.item in adopted and run.beside is None
             found.append(self._steps[key].model_copy(update={"adopted": here}))
         return found
 
 
-def _step(run: Run, metric: str) -> Step:
-    series = series_of(run.samples, metric) if run.outcome == "succeeded" else None
+def _step(run: Run, plan: Plan) -> Step:
+    series = series_of(run.samples, plan.metric.name) if run.outcome == "succeeded" else None
     values = series.values if series else ()
     return Step(
         run=run.id,
@@ -48,7 +48,7 @@ def _step(run: Run, metric: str) -> Step:
         value=statistics.median(values) if values else None,
         low=min(values, default=None),
         high=max(values, default=None),
-        role="baseline" if run.beside else "candidate",
+        role="baseline" if run.beside or run.item == plan.baseline else "candidate",
     )
 
 

@@ -8,7 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from threading import RLock
 
-from optrack.campaign import Campaign, find_run, now
+from optrack.campaign import Campaign, now
+from optrack.campaign.comparing import pair_of
 from optrack.campaign.plan_files import read_plan
 from optrack.campaign.spawn import is_running
 from optrack.core.choosing.choose import improved_ids
@@ -266,8 +267,8 @@ class CampaignReading:
         """Compare two runs or items."""
         plan, _ = self._look()
         with self._lock:
-            ours, theirs = find_run(self._campaign, candidate), find_run(self._campaign, baseline)
-        judgement = Court(self._reader, plan).judge(ours, theirs)
+            ours, theirs, recorded = pair_of(self._campaign, candidate, baseline)
+        judgement = recorded or Court(self._reader, plan).judge(ours, theirs)
         return Compared(candidate=ours, baseline=theirs, judgement=judgement)
 
     def history(self) -> Sequence[Step]:

@@ -170,3 +170,14 @@ def test_the_drift_of_the_baseline_between_its_measurements_is_told(make: Make) 
     assert base["drift"].startswith("The baseline moved by ")
     assert base["drift"] in project.call("show", "baseline").out
     assert "The baseline moved by " in project.call("export").out
+
+
+def test_comparing_an_item_says_what_was_judged_though_the_baseline_was_measured_again(make: Make) -> None:
+    project = make(FASTER, base=in_blocks(QUICK))
+    assert project.call("next", "--all").code == 0
+    judged = project.show("1")["judgement"]
+    assert project.call("run", "baseline").code == 0
+    compared = project.call("compare", "1", "baseline", "--json").json
+    assert (compared["baseline"], compared["effect"]) == (judged["baseline"], judged["effect"])
+    anew = project.call("compare", "1", baseline_run(project), "--json").json
+    assert anew["baseline"] == baseline_run(project) != judged["baseline"]
