@@ -33,9 +33,10 @@ from tests.process.conftest import Lab, eventually
 def test_workers_that_left_their_parent_and_their_session_end_with_the_tree(lab: Lab, escape: str) -> None:
     tree = lab.serve(escape)
     lab.wait(tree)
-    assert len(leftovers(lab.run)) == 3
-    stopped = tree.stop(signal=signal.SIGTERM, grace_s=0.3)
-    assert len(stopped.killed) == 2
+    members = tree.track()
+    assert len(leftovers(lab.run)) == len(members) == 3
+    assert tree.stop(signal=signal.SIGTERM, grace_s=0.3).left == ()
+    assert not any(is_alive(process) for process in members)
     assert leftovers(lab.run) == ()
 
 
