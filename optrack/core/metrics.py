@@ -61,27 +61,21 @@ class Series(Frozen):
         return tuple(value for launch in self.launches for value in launch)
 
 
-_HIGHER = (
-    "throughput",
-    "tput",
-    "tok_s",
-    "tok_per_s",
-    "per_s",
-    "tps",
-    "bandwidth",
-    "busbw",
-    "algbw",
-    "accept_len",
-    "acc_length",
-    "acceptance_length",
-    "accept_rate",
-    "acceptance_rate",
-    "goodput",
-    "flops",
-    "speedup",
+_RATE = re.compile(
+    r"(?<![a-z0-9])(?:tps|(?:[kmgt]i?b|bytes|tok|tokens?|req|requests?|it|iters?|items|samples|images|steps)_s"
+    r"|[a-z]*_?per_(?:s|sec|seconds?))(?![a-z0-9])"
 )
-_LOWER = ("latency", "ttft", "tpot", "_itl", "e2el", "time_us", "time_to_", "inter_token", "_time")
-_LOWER_SUFFIXES = ("_ms", "_s", "_us", "_ns", "_seconds", "_gb", "_mb")
+"""So much in a second. `ms_per_step` is no rate."""
+_TIME = re.compile(
+    r"_(?:ms|us|ns|s|sec|secs|seconds|minutes)$|(?<![a-z0-9])(?:ms|us|ns|s|sec|secs|seconds)_per_"
+)
+_HIGHER = re.compile(
+    r"(?<![a-z0-9])(?:throughput|tput|goodput|bandwidth|busbw|algbw|speed|speedup|[kmgtp]?flops"
+    r"|acc(?:ept(?:ed|ance)?)?_(?:len|length|rate))(?![a-z0-9])"
+)
+_LOWER = re.compile(
+    r"(?<![a-z0-9])(?:latency|latencies|ttft|tpot|itl|e2el|time|time_us|inter_token)(?![a-z0-9])|_[gm]b$"
+)
 _UNITS = {
     "_tok_s": "tok/s",
     "_tok_per_s": "tok/s",
@@ -139,13 +133,16 @@ def _unit(name: str) -> str:
 
 
 def _direction(name: str) -> Better | None:
-    if name in _NO_DIRECTION or _SPREADS.search(name) or _COUNTS.search(name):
+    words = name.lower()
+    if words in _NO_DIRECTION or _SPREADS.search(words) or _COUNTS.search(words):
         return None
-    if any(word in name for word in _HIGHER):
+    if _RATE.search(words):
         return "higher"
-    if any(word in name for word in _LOWER) or name.endswith(_LOWER_SUFFIXES):
+    if _TIME.search(words):
         return "lower"
-    return None
+    if _HIGHER.search(words):
+        return "higher"
+    return "lower" if _LOWER.search(words) else None
 
 
 def series_of(samples: tuple[Sample, ...], name: str) -> Series | None:

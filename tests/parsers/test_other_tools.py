@@ -246,6 +246,27 @@ def test_pyperf_and_google_benchmark_are_read() -> None:
     assert parse_output("auto", console).value("bm_copy_8_cpu_time_ns") == 12.0
 
 
+def test_repetitions_of_google_benchmark_are_averaged_and_its_counters_read() -> None:
+    def row(name: str, real: float, kind: str = "iteration", **more: object) -> dict[str, object]:
+        times = {"real_time": real, "cpu_time": real, "time_unit": "us"}
+        return {"name": name, "run_name": "BM_copy", "run_type": kind, "iterations": 9, **times, **more}
+
+    single = [row("BM_copy", 10.0, tokens=4.0, label="x"), row("BM_copy", 14.0, tokens=6.0)]
+    spread = row("BM_copy_cv", 0.2, "aggregate", aggregate_unit="percentage")
+    mean = row("BM_copy_mean", 12.0, "aggregate", aggregate_unit="time")
+    whole = _json({"context": {}, "benchmarks": [*single, mean, spread]})
+    assert {reading.metric.name: reading.value for reading in whole.readings} == {
+        "bm_copy_cpu_time_us": 12.0,
+        "bm_copy_real_time_us": 12.0,
+        "bm_copy_tokens": 5.0,
+    }
+    alone = _json({"context": {}, "benchmarks": [mean, spread]})
+    assert [reading.metric.name for reading in alone.readings] == [
+        "bm_copy_mean_cpu_time_us",
+        "bm_copy_mean_real_time_us",
+    ]
+
+
 def _loadgen(result: str) -> str:
     rule = "=" * 48
     return (
