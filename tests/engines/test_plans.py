@@ -8,6 +8,7 @@ import pytest
 
 from optrack.core.parse import parse_plan
 from optrack.core.plan import Plan
+from optrack.core.planning.check import check
 from optrack.core.recipes.recipe import Recipe
 from optrack.core.recipes.resolve import resolve
 from optrack.steps.engines import engine_named
@@ -38,6 +39,7 @@ def _recipe(plan: Plan, item: str) -> Recipe:
 def test_a_plan_is_understood_without_a_complaint(name: str) -> None:
     plan = _plan(name)
     assert [problem.located(name) for problem in plan.problems] == []
+    assert [problem.located(name) for problem in check(plan) if problem.severity == "error"] == []
     assert plan.items[0].id == "baseline"
 
 

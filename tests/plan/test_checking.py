@@ -107,3 +107,13 @@ def test_what_is_nested_too_deeply_is_pointed_out_and_not_dropped_silently() -> 
     assert said(f"# Plan\n\n{deep}\n") == [
         ("warning", 32, "what stands here is nested too deeply and isn't read")
     ]
+
+
+def test_an_item_may_need_the_one_above_it_if_that_runs_by_itself() -> None:
+    base = "# P\n```yaml recipe\nbench: echo score = 3\n```\n## Baseline\n"
+    below = "### 1A: Deeper\n- **Needs**: 1\n```yaml recipe\nenv: {A: 2}\n```\n"
+    runs = f"{base}## Priority 1: Wide\n```yaml recipe\nenv: {{A: 1}}\n```\n{below}"
+    assert [p.message for p in check(read(runs)) if p.severity == "error"] == []
+    group = f"{base}## Priority 1: Wide\n{below}"
+    errors = [p.message for p in check(read(group)) if p.severity == "error"]
+    assert "`1A` needs `1`, which is done only when all that it holds is" in errors

@@ -33,6 +33,14 @@ def test_a_metric_that_the_tool_does_not_give_is_warned_about_with_the_nearest()
     ]
 
 
+def test_a_direction_against_the_metrics_name_is_warned_about() -> None:
+    recipe = f"engine: sglang\n{_SERVING}"
+    found = said(plan("{name: median_tpot_ms, better: higher}", recipe))
+    assert [(severity, line) for severity, line, *_ in found] == [("warning", 3)]
+    assert "`median_tpot_ms` is usually better lower" in found[0][3]
+    assert said(plan("{name: median_tpot_ms, better: lower}", recipe)) == []
+
+
 @pytest.mark.parametrize(
     "metric", ["output_throughput", "p99_ttft_ms", "p42_itl_ms", "gen_throughput", "mine", "twice"]
 )

@@ -104,9 +104,10 @@ def _unreachable(plan: Plan) -> Iterator[Problem]:
                     f"`{item.id}` can't be reached: it needs `{need}`, which is cancelled",
                     "drop that need",
                 )
-        above = item.parent
-        if above is not None and above in item.needs:
-            yield _error(item.line, f"`{item.id}` needs `{above}`, which holds it", "drop that need")
+        above = plan.item(item.parent) if item.parent is not None else None
+        if above is not None and above.id in item.needs and not is_runnable(plan, above):
+            message = f"`{item.id}` needs `{above.id}`, which is done only when all that it holds is"
+            yield _error(item.line, message, "drop that need")
 
 
 def _of_item(plan: Plan, item: Item) -> Iterator[Problem]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from optrack.core.judge.derived import expression_problem
+from optrack.core.metrics import metric_named
 from optrack.core.parsers.metric_names import names_of_log, names_of_tool
 from optrack.core.plan import Item, Plan, Problem
 from optrack.core.recipes.recipe import Recipe, layers_of
@@ -21,6 +22,7 @@ def metric_problems(plan: Plan) -> Iterator[Problem]:
 
     Where one of an item's benchmarks is shell text whose parser isn't named, nobody can tell.
     """
+    yield from _direction(plan)
     seen: set[tuple[int, str]] = set()
     for item, recipe in _recipes(plan):
         known = known_metrics(recipe)
@@ -70,13 +72,24 @@ def _recipes(plan: Plan) -> Iterator[tuple[Item | None, Recipe]]:
             yield item, recipe
 
 
+def _direction(plan: Plan) -> Iterator[Problem]:
+    """Warn where the plan has its metric get better the other way than its name says."""
+    told, implied = plan.metric.better, metric_named(plan.metric.name).better
+    if told is not None and implied is not None and told != implied:
+        message = f"`{plan.metric.name}` is usually better {implied}, and the plan says `better: {told}`"
+        yield _warning(_line_of_metric(plan), message, "every verdict turns on it: look again")
+
+
+def _line_of_metric(plan: Plan) -> int:
+    found = re.search(r"^metric[ \t]*:", plan.text, re.MULTILINE)
+    return plan.text.count("\n", 0, found.start()) + 1 if found is not None else 1
+
+
 def _metric(plan: Plan, recipe: Recipe, known: frozenset[str]) -> Problem:
     tools = ", ".join(dict.fromkeys(f"`{b.tool or b.parser}`" for b in recipe.bench))
-    found = re.search(r"^metric[ \t]*:", plan.text, re.MULTILINE)
-    line = plan.text.count("\n", 0, found.start()) + 1 if found is not None else 1
     near = nearest(plan.metric.name, sorted(known))
     return _warning(
-        line,
+        _line_of_metric(plan),
         f"the metric `{plan.metric.name}` is none that {tools} is known to give",
         f"did you mean `{near}`?" if near else "define it under `metrics:`",
     )
