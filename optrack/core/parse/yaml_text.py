@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 Path = tuple[str, ...]
@@ -66,11 +67,22 @@ def load_yaml(text: str, *, as_text: Callable[[Path], bool] = lambda path: False
     return loaded
 
 
-def _composed(text: str) -> Any:
+@cache
+def _reader() -> Any:
+    """Return a class of YAML readers that doesn't look for plug-ins in its own folder whenever one is made."""
     from ruamel.yaml import YAML
+
+    class Reader(YAML):
+        def official_plug_ins(self) -> Any:
+            return []
+
+    return Reader
+
+
+def _composed(text: str) -> Any:
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-    reader = YAML(typ="safe", pure=True, plug_ins=[])
+    reader = _reader()(typ="safe", pure=True)
     reader.max_depth = _MAX_DEPTH
     reader.composer.warn_double_anchors = False
     try:
