@@ -120,6 +120,7 @@ def test_an_export_gives_each_metrics_statistics() -> None:
     assert parsed.value("p50_time_to_first_token_ms") == 20.0
     assert parsed.value("output_token_throughput") == 800.0
     assert _json(export | {"was_cancelled": True}).invalid == "the benchmark was cancelled"
+    assert _json(export | {"is_complete": False}).invalid == "the benchmark didn't run to its end"
     failed = export | {"error_request_count": {"unit": "requests", "avg": 3}}
     assert _json(failed).invalid == "3 requests failed"
 

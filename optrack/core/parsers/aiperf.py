@@ -32,6 +32,8 @@ def parse(output: Output) -> Parsed:
     served = parsed.value("request_count")
     if export.get("was_cancelled") is True:
         return parsed.model_copy(update={"invalid": "the benchmark was cancelled"})
+    if export.get("is_complete") is False:
+        return parsed.model_copy(update={"invalid": "the benchmark didn't run to its end"})
     if served == 0:
         return parsed.model_copy(update={"invalid": "no request was completed"})
     if failed:
