@@ -91,7 +91,10 @@ class PlanScreen(ItemScreen):
 
     def look(self, picture: Picture) -> None:
         self.query_one("#title", Static).update(self._title(picture))
-        self.query_one("#next", Static).update(next_line(picture))
+        told = next_line(picture)
+        if self.looking.told:
+            told = Content.assemble((f"{plain(self.looking.told)}   ", "bold $strong"), told)
+        self.query_one("#next", Static).update(told)
         rows = plan_rows.arranged(
             picture.items,
             self.looking,
@@ -99,10 +102,6 @@ class PlanScreen(ItemScreen):
             launches=picture.launches,
         )
         self.rows.show(rows, empty=NO_MATCH if picture.items else EMPTY)
-        shown = [f"by {self.looking.order}"]
-        shown += [f"only {self.looking.only}"] if self.looking.only else []
-        shown += [f"with '{plain(self.looking.words)}'"] if self.looking.words else []
-        self.query_one("#left").border_subtitle = ", ".join(shown).replace("[", "(")
 
     def _title(self, picture: Picture) -> Content:
         plan = picture.plan
