@@ -93,6 +93,18 @@ async def test_accept_offers_the_undeclared_differences_alone() -> None:
         await until(pilot, lambda: board.asked == [("accept", "2", "env.NCCL_MAX_NCHANNELS", "same")])
 
 
+async def test_a_question_is_not_covered_by_what_was_told_before() -> None:
+    board = idle_board()
+    board.refuse = HostUnfitError("GPU 3 is busy")
+    app = OptrackApp(board)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await begun(pilot)
+        await pilot.press("n")
+        await until(pilot, lambda: "GPU 3 is busy" in text_of(app))
+        await pilot.press("a")
+        await until(pilot, lambda: "Adopt" in text_of(app) and "GPU 3 is busy" not in text_of(app))
+
+
 async def test_stop_asks_first_and_the_run_is_then_shown_as_interrupted() -> None:
     board = FakeBoard()
     app = OptrackApp(board)
