@@ -204,6 +204,17 @@ async def test_q_leaves_while_a_run_goes_on() -> None:
     assert board.asked == []
 
 
+async def test_the_footer_of_a_search_shows_how_to_leave_it_and_no_key_that_is_typed() -> None:
+    app = OptrackApp(FakeBoard())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begun(pilot)
+        for key in ("1", "3"):
+            await pilot.press(key, "slash")
+            await until(pilot, lambda: text_of(app).splitlines()[-1].split() == ["esc", "Back"])
+            await pilot.press("slash", "escape")
+            await until(pilot, lambda: "/ Find" in text_of(app).splitlines()[-1])
+
+
 async def test_a_day_of_keys_leaves_no_keys_behind() -> None:
     app = OptrackApp(FakeBoard())
     async with app.run_test(size=(140, 45)) as pilot:

@@ -33,6 +33,7 @@ from optrack.tui.widgets.item_text import toned
 from optrack.tui.widgets.log_view import LogView
 from optrack.tui.widgets.stage_bar import stage_lines
 from optrack.tui.widgets.strip_plot import strip_plot, strips
+from optrack.tui.widgets.words import Words
 
 NOTHING = "No run is in progress, and none was chosen.\n\nPress 1, then n, to run the plan's next item."
 LOG_NAMES: Mapping[LogKind, str] = {"server": "server log", "bench": "benchmark output"}
@@ -134,7 +135,7 @@ class LiveScreen(BoardScreen):
         yield Gauges(id="gauges")
         yield Static(Content(""), id="strips")
         yield LogView(id="log", empty="Nothing has been written yet.")
-        yield Input(placeholder="search the log", id="search", classes="-hidden")
+        yield Words(placeholder="search the log", id="search", classes="-hidden")
 
     def on_mount(self) -> None:
         self.set_interval(1.0, self._tick)

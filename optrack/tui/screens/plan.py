@@ -25,6 +25,7 @@ from optrack.tui.widgets import item_text
 from optrack.tui.widgets.plan_list import PlanList
 from optrack.tui.widgets.rows import RowList
 from optrack.tui.widgets.sheet import Build, Sheet
+from optrack.tui.widgets.words import Words
 
 EMPTY = "The plan has no items yet.\nPress e to write some, or run: optrack plan new"
 NO_MATCH = "Nothing matches. Press escape to show all items again."
@@ -86,7 +87,7 @@ class PlanScreen(ItemScreen):
         with Container(id="halves"):
             with Vertical(id="left"):
                 yield PlanList(id="items")
-                yield Input(placeholder="words that must occur", id="filter", classes="-hidden")
+                yield Words(placeholder="words that must occur", id="filter", classes="-hidden")
             yield Sheet(id="detail")
 
     def look(self, picture: Picture) -> None:
