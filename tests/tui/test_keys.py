@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 
+import pytest
+from textual.events import Key
 from textual.widgets._footer import FooterKey
 
 from optrack.errors import HostUnfitError
@@ -213,6 +215,21 @@ async def test_the_footer_of_a_search_shows_how_to_leave_it_and_no_key_that_is_t
             await until(pilot, lambda: text_of(app).splitlines()[-1].split() == ["esc", "Back"])
             await pilot.press("slash", "escape")
             await until(pilot, lambda: "/ Find" in text_of(app).splitlines()[-1])
+
+
+@pytest.mark.parametrize("opener", ["x", "N", "m", "slash"])
+async def test_what_is_typed_ahead_into_a_question_is_no_command(opener: str) -> None:
+    board = idle_board()
+    app = OptrackApp(board)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begun(pilot)
+        await pilot.press("G")
+        await quiet(pilot)
+        for key in (opener, *"nbncnb"):
+            app.post_message(Key(key, key if len(key) == 1 else "/"))
+        await quiet(pilot)
+        assert board.asked == []
+        assert not isinstance(app.screen, CompareScreen)
 
 
 async def test_a_day_of_keys_leaves_no_keys_behind() -> None:
