@@ -10,7 +10,6 @@ from threading import RLock
 
 from optrack.campaign import Campaign, now
 from optrack.campaign.comparing import pair_of
-from optrack.campaign.plan_files import read_plan
 from optrack.campaign.spawn import is_running
 from optrack.core.choosing.choose import improved_ids
 from optrack.core.events import Entry
@@ -36,6 +35,9 @@ from optrack.tui.calibrated import calibrated
 from optrack.tui.campaign_past import LATEST, Course, expected_stages, failure_groups
 from optrack.tui.host_load import HostLoad, recorded_gauges
 from optrack.tui.next_item import Choosing
+from optrack.tui.written import identity
+from optrack.tui.written import problems as problems_of
+from optrack.tui.written import stamp as stamp_of
 
 _RECENT = 20
 _SHARE = 0.05
@@ -57,7 +59,8 @@ class CampaignReading:
         self._load = load or HostLoad()
         self._lock = RLock()
         self._changes = 0
-        self._seen: tuple[int, int, int] | None = None
+        self._seen: tuple[int, int, int, int] | None = None
+        self._file = 0
         self._campaign = Campaign(settings, plan_file)
         self._looked: tuple[Plan, tuple[ItemState, ...]] | None = None
         self._synced: frozenset[str] | None = None
@@ -99,7 +102,8 @@ class CampaignReading:
     def version(self) -> int:
         """Return a number that grows when the database or the plan's file has changed, or a runner has died."""
         with self._lock:
-            stamp = _stamp(Path(self._campaign.written.path))
+            self._same_file()
+            stamp = stamp_of(Path(self._campaign.written.path))
             if self._seen is not None and self._seen[1] != stamp:
                 self._reload()
             if self._looked is not None:
@@ -107,11 +111,21 @@ class CampaignReading:
                 if improved != self._synced:
                     self._sync(improved)
             alive = sum(is_running(run) for run in self._going if run.host == self._settings.host)
-            seen = (self._reader.version(), stamp, alive)
+            seen = (self._reader.version(), stamp, alive, self._file)
             if seen != self._seen:
                 self._seen, self._looked = seen, None
                 self._changes += 1
             return self._changes
+
+    def _same_file(self) -> None:
+        """Open the record again where another file has taken its place; raises StoreError while there is none."""
+        file = identity(self._reader.path)
+        if self._file not in (0, file):
+            for part in ("reader", "store"):
+                self._campaign.__dict__.pop(part, None)
+            self._looked, self._synced, self._launches = None, None, (0.0, {})
+            self._course, self._choosing, self._judged = Course(), Choosing(), {}
+        self._file = file
 
     def _reload(self) -> None:
         """Read the plan's file again; one with errors is passed over until it is mended."""
@@ -119,7 +133,7 @@ class CampaignReading:
         try:
             fresh.written  # noqa: B018
         except PlanError as error:
-            self._broken, self._problems = error, _problems(Path(self._campaign.written.path), error)
+            self._broken, self._problems = error, problems_of(Path(self._campaign.written.path), error)
             return
         self._take_over(fresh, "reader", "store")
         self._campaign, self._synced, self._broken, self._problems = fresh, None, None, ()
@@ -228,7 +242,7 @@ class CampaignReading:
         beside = self._reader.beside(run)
         folders = [self._settings.runs / name for name in (run, beside) if name]
         logs = [path for folder in folders for path in folder.glob(f"launch-*/{which}.log")]
-        return max(logs, key=_stamp, default=None)
+        return max(logs, key=stamp_of, default=None)
 
     def so_far(self, run: str) -> Judgement | None:
         """Return what the samples up to now show against the baseline; what stands once the run has ended."""
@@ -282,18 +296,3 @@ class CampaignReading:
     def calibration(self) -> Sequence[Calibration]:
         """Return expected against measured gain, for the items that have both."""
         return calibrated(*self._look(), self._reader.run)
-
-
-def _problems(path: Path, error: PlanError) -> tuple[Problem, ...]:
-    """Return what is wrong with a plan that was edited."""
-    try:
-        return tuple(p for p in read_plan(path).problems if p.severity == "error")
-    except PlanError:
-        return (Problem(severity="error", message=error.message, line=1),)
-
-
-def _stamp(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0

@@ -18,6 +18,8 @@ class Command(Message):
     SHOWN: ClassVar[bool] = True
     ACTS: ClassVar[bool] = False
     """Whether it changes something, and so is missing where one may only look."""
+    ASKS: ClassVar[bool] = False
+    """Whether what is typed next is meant for what it opens."""
 
     @classmethod
     def tooltip(cls) -> str:
@@ -101,36 +103,42 @@ class RunItem(Command):
     """Run the selected item, whatever its rank."""
 
     KEY, FOOTER, ACTS = "r", "Run", True
+    ASKS = True
 
 
 class StopRun(Command):
     """Stop the run: it is torn down and recorded as interrupted."""
 
     KEY, FOOTER, ACTS = "S", "Stop", True
+    ASKS = True
 
 
 class Mark(Command):
     """Set the selected item's status by hand, with a reason."""
 
     KEY, FOOTER, ACTS = "m", "Mark", True
+    ASKS = True
 
 
 class Skip(Command):
     """Cancel the selected item, so that it is not chosen."""
 
     KEY, FOOTER, ACTS = "x", "Skip", True
+    ASKS = True
 
 
 class Adopt(Command):
     """Make the selected item the new baseline."""
 
     KEY, FOOTER, ACTS = "a", "Adopt", True
+    ASKS = True
 
 
 class Accept(Command):
     """Accept an undeclared difference as harmless, with a reason, and judge again."""
 
     KEY, FOOTER, ACTS, SHOWN = "A", "Accept", True, False
+    ASKS = True
 
 
 class Ablate(Command):
@@ -143,24 +151,28 @@ class AddNote(Command):
     """Attach a note to the selected item."""
 
     KEY, FOOTER, ACTS, SHOWN = "N", "Note", True, False
+    ASKS = True
 
 
 class Edit(Command):
     """Open the plan at the selected item in $EDITOR; the plan is read again when it is saved."""
 
     KEY, FOOTER, ACTS = "e", "Edit", True
+    ASKS = True
 
 
 class Compare(Command):
     """Compare the selection with its baseline."""
 
     KEY, FOOTER = "c", "Compare"
+    ASKS = True
 
 
 class Filter(Command):
     """Show only what contains these words."""
 
     KEY, FOOTER = "slash", "Find"
+    ASKS = True
 
 
 class NextShown(Command):

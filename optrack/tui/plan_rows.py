@@ -40,6 +40,13 @@ class Looking:
     only: str = ""
     folded: frozenset[str] = frozenset()
 
+    @property
+    def told(self) -> str:
+        """How the list differs from the whole plan in its order: `by value, only pending`; nothing if it doesn't."""
+        parts = [f"by {self.order}" if self.order != "rank" else "", f"only {self.only}" if self.only else ""]
+        words = f"with '{self.words.strip()}'" if self.words.strip() else ""
+        return ", ".join(part for part in (*parts, words) if part)
+
 
 def arranged(
     items: Iterable[ItemState],

@@ -37,7 +37,7 @@ def judgement(
 
 
 def difference(field: str, baseline: Any, candidate: Any, cls: Any, meaning: str = "") -> Difference:
-    severity = "blocking" if cls == "unexplained" else "note"
+    severity = "blocking" if cls in ("unexplained", "unknown") else "note"
     return Difference(
         field=field, baseline=baseline, candidate=candidate, cls=cls, severity=severity, meaning=meaning
     )

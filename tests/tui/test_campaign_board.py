@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from optrack.campaign import Campaign
-from optrack.errors import PlanError
+from optrack.errors import PlanError, StoreError
 from optrack.settings import load_settings
 from optrack.tui.campaign_board import CampaignBoard
 from tests.tui.filled import fill
@@ -70,6 +70,26 @@ def test_a_plan_with_errors_keeps_its_items_says_what_is_wrong_and_runs_nothing(
     assert [problem.severity for problem in plan.problems] == ["error"]
     with pytest.raises(PlanError):
         board.start_next()
+
+
+def test_a_record_that_was_taken_away_is_told_and_a_new_one_is_followed(project: Path) -> None:
+    board = looked_at(project)
+    version, record = board.version(), load_settings(project).state
+    for file in record.glob("optrack.db*"):
+        file.unlink()
+    with pytest.raises(StoreError, match="is gone"):
+        board.version()
+    with pytest.raises(StoreError, match="is gone"):
+        board.start_next()
+    other = Campaign(load_settings(project))
+    other.sync()
+    other.mark("1.2", "cancelled", why="begun again")
+    assert board.version() != version
+    assert {state.item.id: state.status for state in board.items()}["1.2"] == "cancelled"
+    assert board.history() == []
+    Campaign(load_settings(project)).mark("1.3", "cancelled", why="seen too")
+    board.version()
+    assert {state.item.id: state.status for state in board.items()}["1.3"] == "cancelled"
 
 
 def _write(project: Path, more: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 
+import pytest
+from textual.events import Key
 from textual.widgets._footer import FooterKey
 
 from optrack.errors import HostUnfitError
@@ -91,6 +93,18 @@ async def test_accept_offers_the_undeclared_differences_alone() -> None:
         assert "gpu_temperature" not in text_of(app)
         await pilot.press("enter", *"same", "enter")
         await until(pilot, lambda: board.asked == [("accept", "2", "env.NCCL_MAX_NCHANNELS", "same")])
+
+
+async def test_a_question_is_not_covered_by_what_was_told_before() -> None:
+    board = idle_board()
+    board.refuse = HostUnfitError("GPU 3 is busy")
+    app = OptrackApp(board)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await begun(pilot)
+        await pilot.press("n")
+        await until(pilot, lambda: "GPU 3 is busy" in text_of(app))
+        await pilot.press("a")
+        await until(pilot, lambda: "Adopt" in text_of(app) and "GPU 3 is busy" not in text_of(app))
 
 
 async def test_stop_asks_first_and_the_run_is_then_shown_as_interrupted() -> None:
@@ -190,6 +204,32 @@ async def test_q_leaves_while_a_run_goes_on() -> None:
         await pilot.pause()
     assert app.return_code == 0
     assert board.asked == []
+
+
+async def test_the_footer_of_a_search_shows_how_to_leave_it_and_no_key_that_is_typed() -> None:
+    app = OptrackApp(FakeBoard())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begun(pilot)
+        for key in ("1", "3"):
+            await pilot.press(key, "slash")
+            await until(pilot, lambda: text_of(app).splitlines()[-1].split() == ["esc", "Back"])
+            await pilot.press("slash", "escape")
+            await until(pilot, lambda: "/ Find" in text_of(app).splitlines()[-1])
+
+
+@pytest.mark.parametrize("opener", ["x", "N", "m", "slash"])
+async def test_what_is_typed_ahead_into_a_question_is_no_command(opener: str) -> None:
+    board = idle_board()
+    app = OptrackApp(board)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begun(pilot)
+        await pilot.press("G")
+        await quiet(pilot)
+        for key in (opener, *"nbncnb"):
+            app.post_message(Key(key, key if len(key) == 1 else "/"))
+        await quiet(pilot)
+        assert board.asked == []
+        assert not isinstance(app.screen, CompareScreen)
 
 
 async def test_a_day_of_keys_leaves_no_keys_behind() -> None:

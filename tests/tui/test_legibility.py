@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from rich.cells import cell_len
 
+from optrack.cli import tui_command
 from optrack.core.judgement import Judgement
 from optrack.core.plan import Item
 from optrack.core.run import Run
@@ -16,6 +18,7 @@ from optrack.tui.app import OptrackApp
 from optrack.tui.ascii_only import in_ascii
 from tests.tui.driving import begun, quiet, text_of, write_logs
 from tests.tui.fake_board import FakeBoard
+from tests.tui.filled import fill
 
 
 @pytest.mark.parametrize(
@@ -68,3 +71,19 @@ def test_a_run_without_an_outcome_is_running(board: FakeBoard) -> None:
 def test_ascii_keeps_the_width(text: str) -> None:
     assert in_ascii(text).isascii()
     assert cell_len(in_ascii(text)) == cell_len(text)
+
+
+@pytest.mark.parametrize(
+    ("charset", "asked", "ascii_only"),
+    [("utf-8", (), False), ("utf-8", ("--ascii",), True), ("ascii", (), True), ("latin-1", (), True)],
+)
+def test_a_terminal_without_utf_8_is_drawn_on_in_ascii(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, charset: str, asked: tuple[str, ...], ascii_only: bool
+) -> None:
+    fill(tmp_path, items=1, runs=1)
+    monkeypatch.chdir(tmp_path)
+    drawn: list[bool] = []
+    monkeypatch.setattr(OptrackApp, "run", lambda app: drawn.append(app._ascii.enabled))
+    result = CliRunner(charset=charset).invoke(tui_command.command, asked)
+    assert result.exception is None
+    assert drawn == [ascii_only]

@@ -33,6 +33,11 @@ def test_the_tree_keeps_the_plans_order_and_a_folded_item_hides_its_children(boa
     assert ids(board, Looking(folded=frozenset({"1"})))[:3] == ["baseline", "1", "2"]
 
 
+def test_a_list_that_is_not_the_whole_plan_by_rank_says_so() -> None:
+    assert Looking().told == ""
+    assert Looking(order="value", only="failed", words=" nccl ").told == "by value, only failed, with 'nccl'"
+
+
 def test_a_match_keeps_what_is_above_it(board: FakeBoard) -> None:
     assert ids(board, Looking(words="tree NCCL_")) == ["1", "1A"]
     assert ids(board, Looking(only="blocked")) == ["1", "1C"]

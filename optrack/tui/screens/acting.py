@@ -135,7 +135,7 @@ class ItemScreen(BoardScreen):
         """Ask for the difference to accept and the reason."""
         state = self.state
         found = state.judgement.differences if state and state.judgement else ()
-        open_ = [d for d in found if d.cls in ("unexplained", "unknown")]
+        open_ = [d for d in found if d.severity == "blocking"]
         if state is None or not open_:
             self.notify("There is no undeclared difference to accept.", markup=False)
             return

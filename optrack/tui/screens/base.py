@@ -11,11 +11,12 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
+from textual.widgets import Input
 from textual.worker import Worker, get_current_worker
 
 from optrack.tui import watch
 from optrack.tui.board import Board
-from optrack.tui.commands import COMMANDS, Command
+from optrack.tui.commands import COMMANDS, Back, Command
 from optrack.tui.messages import Picture
 from optrack.tui.widgets.head import Head
 from optrack.tui.widgets.keys import Keys
@@ -36,6 +37,8 @@ class BoardScreen(Screen[None]):
         (16, "-medium"),
         (30, "-high"),
     ]
+
+    _asking = False
 
     @property
     def optrack(self) -> OptrackApp:
@@ -96,8 +99,21 @@ class BoardScreen(Screen[None]):
         self.optrack.tell_defect(message)
 
     def action_issue(self, name: str) -> None:
-        """Send the command with this name from here upwards."""
-        self.post_message(COMMANDS[name]())
+        """Send the command with this name from here upwards.
+
+        What is typed ahead into a question that is about to open, or into a search, is no command.
+        """
+        command = COMMANDS[name]
+        typing = isinstance(self.focused, Input) and command is not Back
+        if self._asking or typing or not self.is_current:
+            return
+        self.post_message(command())
+        if command.ASKS:
+            self._asking = True
+            self.call_later(self._asked)
+
+    def _asked(self) -> None:
+        self._asking = False
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         acts = action == "issue" and COMMANDS[str(parameters[0])].ACTS

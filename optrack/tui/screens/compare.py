@@ -70,8 +70,9 @@ class CompareScreen(BoardScreen):
             try:
                 return ComparisonRead(pair, self.board.compare(*pair))
             except OptrackError as error:
-                hint = f" {error.hint[:1].upper()}{error.hint[1:]}." if error.hint else ""
-                return ComparisonRead(pair, None, f"{error.message}.{hint}")
+                said = [error.message, error.hint[:1].upper() + error.hint[1:] if error.hint else ""]
+                told = " ".join(s if s.endswith(("?", ".")) else f"{s}." for s in said if s)
+                return ComparisonRead(pair, None, told)
 
         self.fetch("compare", work)
 

@@ -35,6 +35,10 @@ class Dialog(ModalScreen[T], Generic[T]):
                 yield Static(content(self._words), classes="dialog-text")
             yield from self.question()
 
+    def on_mount(self) -> None:
+        """Take away what was told before, which would lie over the question."""
+        self.app.clear_notifications()
+
     def question(self) -> ComposeResult:
         """Return what is asked with."""
         yield Static(Content(""))

@@ -33,6 +33,7 @@ from optrack.tui.widgets.item_text import toned
 from optrack.tui.widgets.log_view import LogView
 from optrack.tui.widgets.stage_bar import stage_lines
 from optrack.tui.widgets.strip_plot import strip_plot, strips
+from optrack.tui.widgets.words import Words
 
 NOTHING = "No run is in progress, and none was chosen.\n\nPress 1, then n, to run the plan's next item."
 LOG_NAMES: Mapping[LogKind, str] = {"server": "server log", "bench": "benchmark output"}
@@ -47,6 +48,7 @@ class Seen:
     so_far: Judgement | None
     gauges: Sequence[Gauge]
     expected: Mapping[Stage, float]
+    which: LogKind
     log: Path | None
     now: datetime
 
@@ -62,16 +64,26 @@ class RunSeen(Message):
 class Ticked(Message):
     """Time has passed: what changes without an entry in the journal."""
 
-    def __init__(self, run: str, gauges: Sequence[Gauge], log: Path | None, now: datetime) -> None:
+    def __init__(
+        self, run: str, gauges: Sequence[Gauge], log: tuple[LogKind, Path | None], now: datetime
+    ) -> None:
         super().__init__()
         self.run, self.gauges, self.log, self.now = run, gauges, log, now
 
 
-def seen(board: Board, run_id: str, after: int, which: LogKind) -> RunSeen:
+def log_of(board: Board, run_id: str, which: LogKind | None) -> tuple[LogKind, Path | None]:
+    """Return the log that was asked for, or else the first that is written: not every run has a server."""
+    kinds = (which,) if which else LOG_KINDS
+    found = [(kind, path) for kind in kinds if (path := board.log_path(run_id, kind))]
+    return found[0] if found else (kinds[0], None)
+
+
+def seen(board: Board, run_id: str, after: int, which: LogKind | None) -> RunSeen:
     """Read what there is of a run beyond journal number `after`."""
     run = board.run(run_id)
     if run is None:
         return RunSeen(None)
+    kind, log = log_of(board, run_id, which)
     return RunSeen(
         Seen(
             run=run,
@@ -79,7 +91,8 @@ def seen(board: Board, run_id: str, after: int, which: LogKind) -> RunSeen:
             so_far=board.so_far(run_id),
             gauges=board.gauges(run_id),
             expected=board.expected_stages(run_id),
-            log=board.log_path(run_id, which),
+            which=kind,
+            log=log,
             now=board.now(),
         )
     )
@@ -102,7 +115,8 @@ class LiveScreen(BoardScreen):
         self._following: str | None = None
         self._progress = Progress()
         self._seen: Seen | None = None
-        self._which: LogKind = "server"
+        self._which: LogKind | None = None
+        self._log_of: tuple[str, LogKind] | None = None
 
     @property
     def log_view(self) -> LogView:
@@ -121,7 +135,7 @@ class LiveScreen(BoardScreen):
         yield Gauges(id="gauges")
         yield Static(Content(""), id="strips")
         yield LogView(id="log", empty="Nothing has been written yet.")
-        yield Input(placeholder="search the log", id="search", classes="-hidden")
+        yield Words(placeholder="search the log", id="search", classes="-hidden")
 
     def on_mount(self) -> None:
         self.set_interval(1.0, self._tick)
@@ -147,12 +161,13 @@ class LiveScreen(BoardScreen):
         if not self.is_current or self._progress.ended is not None or run is None:
             return
         board = self.board
-        self.fetch("tick", lambda: Ticked(run, board.gauges(run), board.log_path(run, which), board.now()))
+        self.fetch("tick", lambda: Ticked(run, board.gauges(run), log_of(board, run, which), board.now()))
 
     def on_ticked(self, message: Ticked) -> None:
         if self._seen is None or message.run != self._following:
             return
-        self._seen = replace(self._seen, gauges=message.gauges, log=message.log, now=message.now)
+        which, log = message.log
+        self._seen = replace(self._seen, gauges=message.gauges, which=which, log=log, now=message.now)
         self._tell()
 
     def on_resize(self) -> None:
@@ -166,22 +181,26 @@ class LiveScreen(BoardScreen):
         self._tell()
 
     def _tell(self) -> None:
-        if self.log_view.border_title != LOG_NAMES[self._which]:
-            self.log_view.border_title = LOG_NAMES[self._which]
         found = self._seen
+        title = LOG_NAMES[found.which if found else self._which or LOG_KINDS[0]]
+        if self.log_view.border_title != title:
+            self.log_view.border_title = title
         if found is None:
             return
-        self.log_view.open(found.log)
+        shown = (found.run.id, found.which)
+        if shown != self._log_of or self.log_view.following:
+            self._log_of = shown
+            self.log_view.open(found.log)
         self.query_one("#gauges", Gauges).show(found.gauges)
         width = max(10, self.size.width - 2)
         picture = self.picture
         state = picture.state(found.run.item) if picture else None
-        title = [
+        named = [
             (plain(found.run.item), "bold $live"),
             (f"  {plain(state.item.title if state else '')}", "bold $strong"),
         ]
         self.query_one("#run-title", Static).update(
-            Content.assemble(*title, (f"   {plain(found.run.id)}", "$quiet"))
+            Content.assemble(*named, (f"   {plain(found.run.id)}", "$quiet"))
         )
         lines = stage_lines(self._progress, found.expected, found.now, width)
         self.query_one("#stages", Static).update(Content("\n").join(lines))
@@ -220,7 +239,8 @@ class LiveScreen(BoardScreen):
     @on(commands.OtherLog)
     def other_log(self) -> None:
         """Change between the logs."""
-        at = LOG_KINDS.index(self._which)
+        shown = self._which or (self._seen.which if self._seen else LOG_KINDS[0])
+        at = LOG_KINDS.index(shown)
         self._which = LOG_KINDS[(at + 1) % len(LOG_KINDS)]
         self.renew()
 

@@ -25,6 +25,7 @@ from optrack.tui.widgets import item_text
 from optrack.tui.widgets.plan_list import PlanList
 from optrack.tui.widgets.rows import RowList
 from optrack.tui.widgets.sheet import Build, Sheet
+from optrack.tui.widgets.words import Words
 
 EMPTY = "The plan has no items yet.\nPress e to write some, or run: optrack plan new"
 NO_MATCH = "Nothing matches. Press escape to show all items again."
@@ -86,12 +87,15 @@ class PlanScreen(ItemScreen):
         with Container(id="halves"):
             with Vertical(id="left"):
                 yield PlanList(id="items")
-                yield Input(placeholder="words that must occur", id="filter", classes="-hidden")
+                yield Words(placeholder="words that must occur", id="filter", classes="-hidden")
             yield Sheet(id="detail")
 
     def look(self, picture: Picture) -> None:
         self.query_one("#title", Static).update(self._title(picture))
-        self.query_one("#next", Static).update(next_line(picture))
+        told = next_line(picture)
+        if self.looking.told:
+            told = Content.assemble((f"{plain(self.looking.told)}   ", "bold $strong"), told)
+        self.query_one("#next", Static).update(told)
         rows = plan_rows.arranged(
             picture.items,
             self.looking,
@@ -99,10 +103,6 @@ class PlanScreen(ItemScreen):
             launches=picture.launches,
         )
         self.rows.show(rows, empty=NO_MATCH if picture.items else EMPTY)
-        shown = [f"by {self.looking.order}"]
-        shown += [f"only {self.looking.only}"] if self.looking.only else []
-        shown += [f"with '{plain(self.looking.words)}'"] if self.looking.words else []
-        self.query_one("#left").border_subtitle = ", ".join(shown).replace("[", "(")
 
     def _title(self, picture: Picture) -> Content:
         plan = picture.plan

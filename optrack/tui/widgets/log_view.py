@@ -35,8 +35,8 @@ class LogView(Widget, can_focus=True):
         Binding("left", "shift(-8)", "Left", show=False),
         Binding("home,g", "to_start", "Start", show=False),
         Binding("end,G", "follow", "End: follow", show=False),
-        Binding("greater_than_sign", "next_match(1)", "Next match", show=False),
-        Binding("less_than_sign", "next_match(-1)", "Previous match", show=False),
+        Binding("n,greater_than_sign", "next_match(1)", "Next match", show=False),
+        Binding("N,less_than_sign", "next_match(-1)", "Previous match", show=False),
     ]
 
     class PageRead(Message):

@@ -19,12 +19,16 @@ from optrack.tui.widgets.rows import shortened
 from optrack.tui.widgets.sheet import field, heading, paragraph
 from optrack.tui.widgets.strip_plot import strip_plot, strips
 
-GROUPS: tuple[tuple[DifferenceClass, str, str], ...] = (
-    ("unexplained", "! Unexplained: they make the comparison unfair", "$bad"),
-    ("unknown", "? Unknown: not captured on one side", "$warn"),
-    ("declared", "~ Declared: the treatment", "$live"),
-    ("volatile", ". Volatile: they change from run to run", "$quiet"),
+GROUPS: tuple[tuple[DifferenceClass, bool, str, str], ...] = (
+    ("unexplained", True, "! Unexplained: they make the comparison unfair", "$bad"),
+    ("volatile", True, "! Volatile, but too far apart: they make the comparison unfair", "$bad"),
+    ("unknown", True, "? Unknown: not captured on one side", "$warn"),
+    ("declared", False, "~ Declared: the treatment", "$live"),
+    ("unexplained", False, ". Unexplained, but found or accepted to be of no matter", "$quiet"),
+    ("unknown", False, ". Unknown, but found or accepted to be of no matter", "$quiet"),
+    ("volatile", False, ". Volatile: they change from run to run", "$quiet"),
 )
+"""Each group's class, whether its differences stand in the way of a verdict, and its title and tone."""
 
 
 def compared(found: Compared, width: int) -> list[Content]:
@@ -71,7 +75,9 @@ def statistics(found: Compared, width: int) -> list[Content]:
     """Return median, spread and difference of every metric that both runs have."""
     names = list(dict.fromkeys(s.metric.name for s in found.candidate.samples))
     lines: list[Content] = []
-    wide = min(28, max([len(name) for name in names], default=10), max(10, width - 44))
+    units = [len(s.metric.unit) for s in found.candidate.samples]
+    room = width - 43 - max(units, default=0)
+    wide = min(28, max([len(name) for name in names], default=10), max(10, room))
     for name in names:
         ours, theirs = series_of(found.candidate.samples, name), series_of(found.baseline.samples, name)
         if ours is None or theirs is None:
@@ -100,8 +106,8 @@ def differences(found: Sequence[Difference], width: int) -> list[Content]:
             *paragraph("None: both runs were made under the same conditions.", width),
         ]
     lines: list[Content] = []
-    for cls, title, tone in GROUPS:
-        group = [difference for difference in found if difference.cls == cls]
+    for cls, blocking, title, tone in GROUPS:
+        group = [d for d in found if d.cls == cls and blocking == (d.severity == "blocking")]
         if not group:
             continue
         lines += [Content(""), Content.styled(title, f"bold {tone}")]
