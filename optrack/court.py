@@ -85,8 +85,10 @@ class Court:
             if baseline
             else ()
         )
-        if candidate.outcome in ("failed", "timed_out") and candidate.stage in ("launch", "ready"):
-            found = of_a_failed_start(found)
+        failed_start = candidate.outcome in ("failed", "timed_out") and candidate.stage in ("launch", "ready")
+        if failed_start and baseline is not None:
+            snapshots = candidate.snapshot or Snapshot(), baseline.snapshot or Snapshot()
+            found = settled(of_a_failed_start(found, *snapshots, factors), accepted)
         interleaved = baseline is not None and baseline.beside == candidate.id
         if baseline is not None and not interleaved:
             measured = measurement(baseline, self._plan.metric.name)

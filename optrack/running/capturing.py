@@ -13,9 +13,16 @@ from optrack.core.run import ProcessId
 from optrack.core.snapshot import Snapshot
 from optrack.running.journal import Journal
 from optrack.running.session import Session, Side
-from optrack.steps.capture import Sightings, capture_before, capture_running, capture_seen, merge
+from optrack.steps.capture import (
+    Sightings,
+    capture_before,
+    capture_running,
+    capture_seen,
+    merge,
+    with_later,
+)
 from optrack.steps.engines.protocol import Place
-from optrack.steps.process import Tree, logs
+from optrack.steps.process import Tree, logs, sockets
 from optrack.steps.stage import StageFailed
 
 if TYPE_CHECKING:
@@ -47,17 +54,18 @@ class Capturing:
 
     def appeared(self, process: ProcessId) -> None:
         """Look at a new process of the server, and again at those before it, while they live."""
-        if self.is_first:
-            self.seen.look(process.pid)
+        self.seen.look(process.pid)
 
     def running(self, server: Tree, place: Place, log: Path) -> None:
         """Capture what the server's processes really have, and what the server says of itself."""
+        pids = [process.pid for process in server.track()]
         found = capture_running(
-            [process.pid for process in server.track()],
+            pids,
             leader=server.leader.pid,
             recipe_env=self.side.recipe.env,
             salt=self.session.salt,
             names=self.session.variables,
+            holders=sockets.holders(place.port, pids),
         )
         report = self.side.engine.report(self.side.recipe, place)
         if report is not None and report.get("ours") is False:
@@ -76,8 +84,6 @@ class Capturing:
 
         A shell that had not come to start the server yet shows nothing of the server's environment.
         """
-        if not self.is_first:
-            return
         found = capture_seen(
             self.seen.members,
             recipe_env=self.side.recipe.env,
@@ -85,15 +91,29 @@ class Capturing:
             names=self.session.variables,
         )
         env = found.env or {}
+        if not self.is_first:
+            first = (self.side.snapshot or Snapshot()).env or {}
+            if env.get("program") is not None and env.get("program") == first.get("program"):
+                self.compare(Snapshot(env=env))
+            return
         told = env if env.get("witness") != "shell" else {"witness": "unknown"}
         self.keep(found.model_copy(update={"env": told, "arguments": self._arguments(None, log)}))
 
     def compare(self, found: Snapshot) -> None:
-        """Say what the processes of a later launch have otherwise than those of the first."""
+        """Say what the processes of a later launch have otherwise than those of the first, and keep which of the
+        variables differ: what only some of a run's launches had isn't what the run had."""
         first = self.side.snapshot or Snapshot()
+        names = []
         for difference in differences(merge(first, found), first, declared={}):
             if difference.severity == "blocking" and difference.cls == "unexplained":
-                self.journal.note(f"launch {self.number + 1} differs from the first: {difference.meaning}")
+                meaning = difference.meaning.replace("the baseline's", "the first launch's")
+                meaning = meaning.replace("the candidate's", "this one's")
+                self.journal.note(f"launch {self.number + 1} differs from the first: {meaning}")
+                if difference.field.startswith("env.server."):
+                    names.append(difference.field.removeprefix("env.server."))
+        env = first.env or {}
+        if names and found.env is not None and "server" in env and "server" in found.env:
+            self.keep(Snapshot(env={"server": with_later(env["server"], found.env["server"], names)}))
 
     def keep(self, found: Snapshot) -> None:
         """Add to the run's snapshot what was captured now, and record it."""

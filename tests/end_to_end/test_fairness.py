@@ -148,3 +148,34 @@ def test_a_start_that_fails_is_compared_by_what_its_processes_were_seen_to_have(
     found = judged(project, "2")
     assert (found["verdict"], found["comparison"]) == ("failed", "unfair")
     assert "NCCL_PROTO" in found["said"]
+
+
+def test_what_a_start_script_ran_before_isnt_taken_for_the_server_that_failed(make: Make) -> None:
+    start = "sleep 0.7\n. ./env.sh\nif [ $CRASH ]; then exit 3; else python3 -S -E server.py; fi\n"
+    base = BLOCK.replace("exec python3 -S -E server.py", "bash start.sh").replace(
+        "launches: 3", "launches: 1\nenv: {NCCL_PROTO: LL}"
+    )
+    project = make(item("1", "Crash", 'env: {CRASH: "1"}'), base=base)
+    (project.folder / "start.sh").write_text(start)
+    (project.folder / "env.sh").write_text("")
+    assert project.call("next").code == 0
+    (project.folder / "env.sh").write_text("unset NCCL_PROTO\n")
+    project.call("next")
+    found = judged(project)
+    assert (found["verdict"], found["comparison"]) == ("failed", "unknown")
+    assert "env.server" in [d["field"] for d in found["differences"] if d["severity"] == "blocking"]
+
+
+def test_a_variable_lost_in_a_later_launch_leaves_no_verdict(make: Make) -> None:
+    lost = "[ -e $RUN_DIR/../launch-1 ] && [ $CRASH ] && unset NCCL_PROTO"
+    start = f"{lost}\nexec python3 -S -E server.py\n"
+    base = BLOCK.replace("exec python3 -S -E server.py", "exec bash start.sh").replace(
+        "launches: 3", "launches: 2\nenv: {NCCL_PROTO: LL}"
+    )
+    project = make(item("1", "Twice", 'env: {CRASH: "1"}'), base=base)
+    (project.folder / "start.sh").write_text(start)
+    assert project.call("next").code == 0
+    project.call("next")
+    found = judged(project)
+    assert (found["verdict"], found["comparison"]) == (None, "unfair")
+    assert "NCCL_PROTO was set to LL and is not set or LL in the server's processes." in found["said"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from optrack.core.fairness.declined import declined, declining_lines
 from optrack.core.snapshot import Snapshot
 
@@ -51,3 +53,22 @@ def test_what_both_say_of_the_very_thing_that_is_treated_is_told() -> None:
 def test_a_snapshot_of_before_tells_nothing() -> None:
     assert declined(seen(LOG), Snapshot(arguments={"asked": {}}), ["server.tp"]) != ()
     assert declined(Snapshot(), seen(LOG), ["server.tp"]) == ()
+
+
+def test_what_speaks_of_the_treatment_is_told_first_however_much_the_server_declines() -> None:
+    names = [f"{a}{b}{c}" for a in "abcdef" for b in "ghijkl" for c in "mnopqr"]
+    log = "".join(f"option {name} is ignored\n" for name in names) + "fused kernels are not supported\n"
+    said = declined(seen(log), seen(""), ["server.fused-kernels-backend"])
+    assert said[0] == "The server said of what the treatment changes: fused kernels are not supported"
+    assert len(said) == 42
+    assert said[-1] == "The server's log has 176 more such lines."
+
+
+def test_a_log_of_many_lines_that_decline_something_costs_little() -> None:
+    letters = "abcdefghijklmnopqrst"
+    names = [f"{a}{b}{c}{d}" for a in letters for b in letters for c in letters for d in "abcdefghij"]
+    begin = time.process_time()
+    assert (
+        len(declining_lines("".join(f"option {name} key=x is ignored\n" for name in names), b"salt")) == 400
+    )
+    assert time.process_time() - begin < 5

@@ -21,7 +21,10 @@ _DECLINES = re.compile(
 )
 _PASSING = re.compile(r"HTTP/\d|\bit/s\b|\d%\|")
 """Requests and progress bars: what they say passes."""
-_MOST_LINES = 40
+_MOST_LINES = 400
+_MOST_TOLD = 40
+"""Of the lines that don't speak of the treatment: a server that says more says it of everything."""
+
 _LONGEST = 300
 _COMMON = frozenset({"backend", "disable", "enable", "server", "size"})
 """Words of options that say nothing of what they are about."""
@@ -33,26 +36,30 @@ def declining_lines(text: str, salt: bytes) -> tuple[str, ...]:
     for line in clean_lines(text):
         said = line.strip()
         if len(said) <= _LONGEST and _DECLINES.search(said) and not _PASSING.search(said):
-            found.setdefault(normalised(said), mask_text(said, salt))
-    return tuple(found.values())[:_MOST_LINES]
+            found.setdefault(normalised(said), said)
+        if len(found) >= _MOST_LINES:
+            break
+    return tuple(mask_text(said, salt) for said in found.values())
 
 
 def declined(candidate: Snapshot, baseline: Snapshot, factors: Collection[str]) -> tuple[str, ...]:
     """Return a sentence for each line in which the candidate's server declines something that matters here.
 
     That is what the baseline's server didn't say, and what either says of a factor: a line that shares two words
-    with its name, or the only one it has.
+    with its name, or the only one it has. Those come first, and of the others only the first few are told.
     """
     before = {normalised(line) for line in _lines(baseline)}
     subjects = [words for factor in factors if (words := _words(factor.rpartition(".")[2]) - _COMMON)]
-    found = []
+    about, others = [], []
     for line in _lines(candidate):
         shared = any(len(_words(line) & words) >= min(2, len(words)) for words in subjects)
         if shared:
-            found.append(f"The server said of what the treatment changes: {line}")
+            about.append(f"The server said of what the treatment changes: {line}")
         elif normalised(line) not in before:
-            found.append(f"The server said, and the baseline's didn't: {line}")
-    return tuple(found)
+            others.append(f"The server said, and the baseline's didn't: {line}")
+    left = len(others) - _MOST_TOLD
+    more = [f"The server's log has {left} more such lines."] if left > 0 else []
+    return (*about, *others[:_MOST_TOLD], *more)
 
 
 def _lines(snapshot: Snapshot) -> Iterator[str]:

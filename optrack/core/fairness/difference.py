@@ -101,7 +101,7 @@ def _set_at_run_time(name: str, env: Mapping[str, Any]) -> bool:
     if (env.get("server") or {}).get(name) is None:
         return True
     differing = (env.get("differing") or {}).get(name)
-    return isinstance(differing, Mapping) and differing.get("leader") is None
+    return isinstance(differing, Mapping) and "leader" in differing and differing["leader"] is None
 
 
 def _part_differences(

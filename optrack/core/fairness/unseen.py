@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from optrack.core.judgement import Difference
@@ -31,14 +31,52 @@ def missing_part(part: str, baseline: bool, candidate: bool) -> list[Difference]
     return [_unknown(part, baseline, candidate, meaning)]
 
 
-def of_a_failed_start(found: Sequence[Difference]) -> tuple[Difference, ...]:
-    """Return the differences of a run whose server never got ready: what only a ready one has is no gap."""
-    return tuple(
+def of_a_failed_start(
+    found: Sequence[Difference], candidate: Snapshot, baseline: Snapshot, declared: Collection[str] = ()
+) -> tuple[Difference, ...]:
+    """Return the differences of a run whose server never got ready: what only a ready one has is no gap.
+
+    A start script runs other programs before its server, and one that fails at once may never have been seen:
+    what was seen tells of the server only if it is the program that the baseline's server is.
+    """
+    told = [
         difference.model_copy(update={"severity": "note"})
         if difference.cls == "unknown" and difference.field in ONLY_WHEN_READY
         else difference
         for difference in found
-    )
+    ]
+    ours, theirs = _program(candidate), _program(baseline)
+    if ours is None or any(d.field == "env.server" for d in told) or _same_program(ours, theirs, declared):
+        return tuple(told)
+    seen = f"what was seen of the candidate's start is {_named(ours)}, and the baseline's server is"
+    meaning = f"env.server is uncertain: {seen} {_named(theirs)}. A difference in it may not be seen."
+    return (*told, _unknown("env.server", True, False, meaning))
+
+
+def _program(snapshot: Snapshot) -> Mapping[str, Any] | None:
+    """Return the program whose variables were taken for the server's, None if none were."""
+    env = snapshot.env or {}
+    found = env.get("program") or {} if env.get("server") is not None and "witness" in env else None
+    return found if found is None or isinstance(found, Mapping) else {}
+
+
+def _same_program(
+    ours: Mapping[str, Any], theirs: Mapping[str, Any] | None, declared: Collection[str]
+) -> bool:
+    """Whether both are the same program, by executable and script; a treatment may run another script, and a
+    process may give itself a title."""
+    if not ours or not theirs or ours.get("executable") != theirs.get("executable"):
+        return False
+    names = [str(side.get("name")) for side in (ours, theirs)]
+    titled = any("::" in name for name in names)
+    return names[0] == names[1] or titled or not {"launch", "engine"}.isdisjoint(declared)
+
+
+def _named(program: Mapping[str, Any] | None) -> str:
+    if not program:
+        return "not known"
+    executable, name = str(program.get("executable")), str(program.get("name"))
+    return name if name.startswith(executable) else f"{executable} {name}"
 
 
 def with_unfound(

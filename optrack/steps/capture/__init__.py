@@ -5,6 +5,7 @@ A part that can't be captured is left out with its reason, and never stops a run
 
 from __future__ import annotations
 
+from optrack.steps.capture.environment import with_later
 from optrack.steps.capture.sampler import Sampler
 from optrack.steps.capture.snapshot import (
     capture_after,
@@ -23,4 +24,5 @@ __all__ = [
     "capture_running",
     "capture_seen",
     "merge",
+    "with_later",
 ]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from optrack.core.fairness.variables import is_noise, is_relevant, plain
-from optrack.core.secrets.masking import keyed_digest, mask_value
+from optrack.core.secrets.masking import keyed_digest, mask_text, mask_value
 from optrack.steps.capture.tree import Member
 
 
@@ -29,12 +30,17 @@ def server_environment(
     members: Sequence[Member], *, names: Collection[str], salt: bytes, places: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the effective environment: `server` (each relevant variable as the worker processes had it; a
-    list where they disagree), `differing` (where leader and children don't have the same), `witness` (which
-    processes told), and without `server` if no process that counts could be read.
+    list where they disagree), `differing` (where the main process and others don't have the same), `witness`
+    (which processes told), `program` (what the main process runs), and without `server` if no process that
+    counts could be read, or if another program beside it had other variables: either may be the server then.
     """
     witnesses, witness = choose_witnesses(members)
+    if witnesses and _ambiguous(members, names, salt, places):
+        witnesses, witness = [], "unknown"
     part: dict[str, Any] = {"witness": witness}
-    wiped = sorted(member.name for member in members if member.environ is None)
+    if (main := _main(members)) is not None:
+        part["program"] = {"executable": Path(main.executable).name, "name": mask_text(main.name, salt)}
+    wiped = sorted(mask_text(member.name, salt) for member in members if member.environ is None)
     if wiped:
         part["unreadable"] = wiped
     if not witnesses:
@@ -63,9 +69,7 @@ def choose_witnesses(members: Sequence[Member]) -> tuple[list[Member], str]:
     if any(member.remote for member in programs):
         return [], "unknown"
     main = programs[0] if programs else None
-    workers = [
-        m for m in programs[1:] if not m.helper and main is not None and m.executable == main.executable
-    ]
+    workers = [m for m in programs[1:] if main is not None and _works_with(m, main, members)]
     own = [member for member in workers if member.environ is not None and not member.forked]
     if own:
         return own, "workers"
@@ -77,6 +81,52 @@ def choose_witnesses(members: Sequence[Member]) -> tuple[list[Member], str]:
     if main is not None:
         return ([main], "main") if main.environ is not None else ([], "unknown")
     return readable[:1], "shell" if readable else "unknown"
+
+
+def _works_with(member: Member, main: Member, members: Sequence[Member]) -> bool:
+    """Whether a process is one of the server's workers: the same program, and not something that the start
+    script runs beside the process that is known to serve."""
+    if member.helper or member.executable != main.executable:
+        return False
+    alike = member.name == main.name and not main.name.endswith(" -c")
+    return not main.serving or alike or _below(member, [main], members)
+
+
+def _main(members: Sequence[Member]) -> Member | None:
+    """Return the process that the shells and wrappers are there for."""
+    return next((member for member in members if not member.shell), None)
+
+
+def _ambiguous(
+    members: Sequence[Member], names: Collection[str], salt: bytes, places: Mapping[str, str]
+) -> bool:
+    """Whether another program that the shells started has other relevant variables than the main process.
+
+    Where it is known which of them serves, the others aren't asked.
+    """
+    main = _main(members)
+    if main is None or main.environ is None or any(member.serving for member in members):
+        return False
+    programs = [member for member in members if not member.shell]
+    own = _relevant(main.environ, names, salt, places)
+    return any(
+        member.executable != main.executable
+        and not member.helper
+        and member.environ is not None
+        and _relevant(member.environ, names, salt, places) != own
+        and not _below(member, programs, members)
+        for member in programs
+    )
+
+
+def _below(member: Member, over: Sequence[Member], members: Sequence[Member]) -> bool:
+    """Whether a process descends from one of those in `over`."""
+    parents = {other.pid: other.parent for other in members}
+    wanted, seen, pid = {other.pid for other in over}, {member.pid}, member.parent
+    while pid in parents and pid not in seen | wanted:
+        seen.add(pid)
+        pid = parents[pid]
+    return pid in wanted and pid != member.pid
 
 
 def _relevant(
@@ -108,6 +158,15 @@ def _agreed(values: Sequence[str | None]) -> Any:
     return sorted(distinct, key=lambda value: (value is not None, value or ""))
 
 
+def with_later(server: Mapping[str, Any], later: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """Return a first launch's variables with what a later launch's processes had of those named, as a list."""
+    told = dict(server)
+    for name in names:
+        values = [side.get(name) for side in (server, later)]
+        told[name] = _agreed([v for value in values for v in (value if isinstance(value, list) else [value])])
+    return told
+
+
 def _differing(
     members: Sequence[Member],
     server: Mapping[str, Any],
@@ -115,21 +174,25 @@ def _differing(
     salt: bytes,
     places: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return, for each variable in which the tree's processes disagree, what the leader and which children
-    had."""
+    """Return, for each variable in which the tree's processes disagree, what the main process had (`leader`,
+    left out where it can't be read) and what which of the others had."""
+    main = _main(members) or next(iter(members), None)
     readable = [member for member in members if member.environ is not None and not member.helper]
     seen = {id(member): _relevant(member.environ or {}, names, salt, places) for member in readable}
     found: dict[str, Any] = {}
     for name in sorted(set(server).union(*seen.values())):
-        values = [seen[id(member)].get(name) for member in readable]
-        if len(set(values)) > 1:
-            children: dict[str, list[str]] = {}
-            for member, value in zip(readable[1:], values[1:], strict=True):
-                children.setdefault("not set" if value is None else f"={value}", []).append(member.name)
-            found[name] = {
-                "leader": values[0],
-                "children": {value: sorted(who) for value, who in children.items()},
-            }
+        if len({seen[id(member)].get(name) for member in readable}) > 1:
+            about: dict[str, Any] = {}
+            others: dict[str, list[str]] = {}
+            for member in readable:
+                value = seen[id(member)].get(name)
+                if member is main:
+                    about["leader"] = value
+                else:
+                    others.setdefault("not set" if value is None else f"={value}", []).append(
+                        mask_text(member.name, salt)
+                    )
+            found[name] = {**about, "children": {value: sorted(who) for value, who in others.items()}}
     return found
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from optrack.core.secrets.masking import mask_argv
+from optrack.core.secrets.masking import mask_argv, mask_text
 from optrack.steps.capture.cgroup import cgroup_limits
 from optrack.steps.capture.environment import choose_witnesses, in_place
 from optrack.steps.capture.tree import Member, read_text
@@ -44,7 +44,7 @@ def _line(
     pids = [other.pid for other in members]
     state = "unreadable" if member.environ is None else "as its parent's start" if member.forked else "read"
     return {
-        "name": member.name,
+        "name": mask_text(member.name, salt),
         "pid": member.pid,
         "parent": pids.index(member.parent) if member.parent in pids else None,
         "command": [in_place(word, places) for word in mask_argv(member.argv[:200], salt)],

@@ -16,7 +16,7 @@ from optrack.steps.capture.interpreter import interpreter_of
 from optrack.steps.capture.libraries import libraries_part
 from optrack.steps.capture.packages import packages_part
 from optrack.steps.capture.processes import processes_part
-from optrack.steps.capture.tree import Member, read_tree
+from optrack.steps.capture.tree import Member, read_tree, serving_first
 
 Part = dict[str, Any]
 
@@ -63,12 +63,13 @@ def capture_running(
     recipe_env: Mapping[str, str | None],
     salt: bytes,
     names: Collection[str] = (),
+    holders: Collection[int] = (),
     proc: Path = Path("/proc"),
 ) -> Snapshot:
     """Capture what the processes of a running server show: effective environment, packages and start-up files
     of its interpreter, code of its editable packages, loaded libraries, affinity and limits. `pids` is the
-    whole tree."""
-    members = read_tree(pids, leader, proc)
+    whole tree, `holders` those of it that hold the server's port."""
+    members = serving_first(read_tree(pids, leader, proc), holders)
     places = _places(members)
     seen = capture_seen(members, recipe_env=recipe_env, salt=salt, names=names)
     return seen.model_copy(

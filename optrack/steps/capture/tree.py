@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from optrack.core.fairness.variables import parse_environ, plain
@@ -22,6 +22,7 @@ _SHELLS = frozenset(
             "env",
             "timeout",
             "stdbuf",
+            "tee",
             "nice",
             "setsid",
             "script",
@@ -62,7 +63,7 @@ _HELPERS = re.compile(
 class Member:
     """One process of the tree. `environ` is None where the process overwrote it or it can't be read; `forked`
     means that the process is a copy of its parent, so that its environ shows the parent's start, not its
-    own."""
+    own; `serving`, that it is known to be of the server and not of what was started beside it."""
 
     pid: int
     parent: int
@@ -72,6 +73,7 @@ class Member:
     environ: dict[str, str] | None
     forked: bool
     cwd: str | None = None
+    serving: bool = False
 
     @property
     def shell(self) -> bool:
@@ -107,6 +109,22 @@ def read_tree(pids: Iterable[int], leader: int, proc: Path = Path("/proc")) -> l
         found.append((int(stat[19]), _member(pid, stat, proc)))
     found.sort(key=lambda pair: (pair[1].pid != leader, pair[0], pair[1].pid))
     return [_with_fork(member, images) for _, member in found]
+
+
+def serving_first(members: Sequence[Member], holders: Collection[int]) -> list[Member]:
+    """Return the members with those first that lead to the processes `holders`, which hold the server's port.
+
+    A start script may have started something else before (a monitor, a log's reader): that is not the server.
+    """
+    by_pid = {member.pid: member for member in members}
+    serving: set[int] = set()
+    for holder in holders:
+        pid = holder
+        while pid in by_pid and pid not in serving:
+            serving.add(pid)
+            pid = by_pid[pid].parent
+    told = [replace(m, serving=True) if m.pid in serving else m for m in members]
+    return sorted(told, key=lambda member: not member.serving)
 
 
 class Sightings:
@@ -165,17 +183,29 @@ def _name(folder: Path, argv: tuple[str, ...], executable: str) -> str:
     if "::" in first or (first and " " in first.strip() and not Path(first).exists()):
         return first.strip()
     words = [word for word in argv[1:] if word]
-    if words[:1] == ["-m"] and len(words) > 1:
-        return words[1]
-    script = (
-        next((word for word in words if not word.startswith("-")), "")
-        if Path(executable).name.startswith("py")
-        else ""
-    )
     tracker = _TRACKERS.search(" ".join(words))
-    if words[:1] == ["-c"]:
-        return tracker.group(0) if tracker else f"{comm} -c"
-    return Path(script).name or comm
+    if tracker:
+        return tracker.group(0)
+    if not Path(executable).name.startswith("py"):
+        return f"{comm} -c" if words[:1] == ["-c"] else comm
+    kind, script = _script(words)
+    return f"{comm} -c" if kind == "c" else script if kind == "m" else Path(script).name or comm
+
+
+def _script(words: Sequence[str]) -> tuple[str, str]:
+    """Return what Python's arguments say that it runs: `c` and nothing, `m` and a module, or a script."""
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("-") or word == "-":
+            return "", word
+        if word.startswith("--"):
+            continue
+        if kind := re.match(r"-[A-Za-z]*?([cmXW])(.*)", word, re.DOTALL):
+            letter, joined = kind.groups()
+            given = joined or next(rest, "")
+            if letter in "cm":
+                return letter, given if letter == "m" else ""
+    return "", ""
 
 
 def _stat(folder: Path) -> list[str] | None:
