@@ -8,6 +8,7 @@ from optrack.campaign.finding import find_run
 from optrack.core.judgement import Judgement
 from optrack.core.run import Run
 from optrack.court import Court
+from optrack.errors import UsageError
 
 if TYPE_CHECKING:
     from optrack.campaign.campaign import Campaign
@@ -25,10 +26,16 @@ def pair_of(campaign: Campaign, candidate: str, baseline: str) -> Pair:
     """Return the runs that two words mean, each an item (its latest run that succeeded) or a run's id.
 
     Where `baseline` means the plan's baseline, its run that the candidate's was judged against is taken.
+    Raises UsageError if both mean the same run.
     """
     ours = find_run(campaign, candidate)
     recorded = campaign.judgement_of(ours)
     theirs = _judged_against(campaign, ours, recorded, baseline) or find_run(campaign, baseline)
+    if theirs.id == ours.id:
+        raise UsageError(
+            f"{candidate} and {baseline} mean the same run, {ours.id}",
+            hint=f"`optrack runs` lists the runs; name another one of {ours.item}, or another item",
+        )
     same = recorded is not None and recorded.baseline == theirs.id
     return Pair(ours, theirs, recorded if same else None)
 

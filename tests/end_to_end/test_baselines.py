@@ -179,5 +179,7 @@ def test_comparing_an_item_says_what_was_judged_though_the_baseline_was_measured
     assert project.call("run", "baseline").code == 0
     compared = project.call("compare", "1", "baseline", "--json").json
     assert (compared["baseline"], compared["effect"]) == (judged["baseline"], judged["effect"])
+    itself = project.call("compare", "1", "1")
+    assert (itself.code, "mean the same run" in itself.err) == (2, True)
     anew = project.call("compare", "1", baseline_run(project), "--json").json
     assert anew["baseline"] == baseline_run(project) != judged["baseline"]

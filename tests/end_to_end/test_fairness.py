@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import sqlite3
 import subprocess
 from contextlib import closing
@@ -136,7 +137,8 @@ def test_what_only_the_candidates_server_declines_is_told_beside_the_verdict(mak
 
 def test_a_start_that_fails_is_compared_by_what_its_processes_were_seen_to_have(make: Make) -> None:
     crash = "launch: exec python3 -S -E crash.py\nenv: {NCCL_ALGO: Tree}\nfactor: the tree"
-    project = make(item("1", "Tree", crash) + item("2", "Again", crash), base=BLOCK)
+    again = item("2", "Again", crash) + item("3", "With fewer files", crash)
+    project = make(item("1", "Tree", crash) + again, base=BLOCK)
     (project.folder / "crash.py").write_text(CRASHING)
     for words in (("init",), ("add", "-A"), ("commit", "-m", "before")):
         git(project, *words)
@@ -148,6 +150,15 @@ def test_a_start_that_fails_is_compared_by_what_its_processes_were_seen_to_have(
     found = judged(project, "2")
     assert (found["verdict"], found["comparison"]) == ("failed", "unfair")
     assert "NCCL_PROTO" in found["said"]
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft - 100, hard))
+    try:
+        project.call("next")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    found = judged(project, "3")
+    assert (found["verdict"], found["comparison"]) == ("failed", "unfair")
+    assert "open_files" in found["said"]
 
 
 def test_what_a_start_script_ran_before_isnt_taken_for_the_server_that_failed(make: Make) -> None:

@@ -171,6 +171,9 @@ _HARDWARE = (
     _informative("hardware.numa.*.memory_bytes", "the kernel's own share varies between boots"),
     _stable("hardware.numa.**", "the NUMA node {owner}"),
     _stable("hardware.limits.**", "the control group's {leaf}"),
+    _stable(
+        "hardware.runner.**", "the runner's {leaf}", "a server inherits it, also one that never gets ready"
+    ),
     _stable("hardware.gpus.driver", "the GPU driver"),
     _stable("hardware.gpus.cuda", "the driver's CUDA version"),
     _stable("hardware.gpus.count", "the number of GPUs"),

@@ -11,17 +11,21 @@ from typing import Any
 from optrack.steps.capture.cgroup import cgroup_limits
 from optrack.steps.capture.gpu import gpus_part
 from optrack.steps.capture.host import Places, host_part
+from optrack.steps.capture.processes import allowances
 
 
 def hardware_part(
     *, salt: bytes, visible: str | None = None, library: Any = None, places: Places | None = None
 ) -> dict[str, Any]:
-    """Return the hardware and its state before the start; `visible` is CUDA_VISIBLE_DEVICES, `library` stands
-    in for pynvml, `places` for /proc and /sys."""
+    """Return the hardware, its state before the start, and what this process may use of it and passes on.
+
+    `visible` is CUDA_VISIBLE_DEVICES, `library` stands in for pynvml, `places` for /proc and /sys.
+    """
     places = places or Places()
     return {
         **host_part(salt=salt, places=places),
         "limits": cgroup_limits("self", proc=places.proc, root=places.sys / "fs/cgroup"),
+        "runner": allowances([os.getpid()], proc=places.proc),
         "gpus": gpus_part(visible=visible, library=library),
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +27,23 @@ def processes_part(
     part: dict[str, Any] = {
         "count": len(members),
         "tree": [_line(member, members, salt, places) for member in members],
-        "affinity": _common(workers, lambda member: _status(proc, member.pid, "Cpus_allowed_list")),
-        "memory_nodes": _common(workers, lambda member: _status(proc, member.pid, "Mems_allowed_list")),
-        "memory_policy": _common(workers, lambda member: _memory_policy(proc, member.pid)),
-        "nice": _common(workers, lambda member: _nice(member.pid)),
-        "scheduler": _common(workers, lambda member: _policy(member.pid)),
-        "limits": {name: _limit(proc, workers, title) for name, title in _LIMITS.items()},
+        **allowances([member.pid for member in workers], proc=proc),
     }
     if workers:
         part["cgroup"] = cgroup_limits(workers[0].pid, proc=proc)
     return part
+
+
+def allowances(pids: Sequence[int], *, proc: Path = Path("/proc")) -> dict[str, Any]:
+    """Return what processes may use: CPUs, NUMA nodes and policy, priority, soft limits; each once if they agree."""
+    return {
+        "affinity": _common(pids, lambda pid: _status(proc, pid, "Cpus_allowed_list")),
+        "memory_nodes": _common(pids, lambda pid: _status(proc, pid, "Mems_allowed_list")),
+        "memory_policy": _common(pids, lambda pid: _memory_policy(proc, pid)),
+        "nice": _common(pids, _nice),
+        "scheduler": _common(pids, _policy),
+        "limits": {name: _common(pids, partial(_soft_limit, proc, title)) for name, title in _LIMITS.items()},
+    }
 
 
 def _line(
@@ -52,9 +60,9 @@ def _line(
     }
 
 
-def _common(members: Sequence[Member], read: Callable[[Member], Any]) -> Any:
-    """Return the one value that all members have, or the sorted list of the different ones."""
-    values = {value for member in members if (value := read(member)) is not None}
+def _common(pids: Sequence[int], read: Callable[[int], Any]) -> Any:
+    """Return the one value that all processes have, or the sorted list of the different ones."""
+    values = {value for pid in pids if (value := read(pid)) is not None}
     return next(iter(values)) if len(values) == 1 else sorted(values) or None
 
 
@@ -88,10 +96,6 @@ def _policy(pid: int) -> str | None:
         return None
 
 
-def _limit(proc: Path, members: Sequence[Member], title: str) -> Any:
-    return _common(members, lambda member: _soft_limit(proc, member.pid, title))
-
-
-def _soft_limit(proc: Path, pid: int, title: str) -> str | None:
+def _soft_limit(proc: Path, title: str, pid: int) -> str | None:
     found = re.search(rf"(?m)^{title}\s+(\S+)", read_text(proc / str(pid) / "limits") or "")
     return found.group(1) if found else None
