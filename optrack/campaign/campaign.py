@@ -11,7 +11,7 @@ from optrack.campaign.finding import require_no_secrets, require_reason, taken
 from optrack.campaign.spawn import await_runner, is_running, request_stop, spawn_runner
 from optrack.campaign.standing import Standing, now
 from optrack.core.choosing.choose import Reason
-from optrack.core.choosing.standing import rollup
+from optrack.core.choosing.standing import reopened, rollup
 from optrack.core.events import Entry, RunEnded
 from optrack.core.judgement import Judgement
 from optrack.core.plan import Item
@@ -181,7 +181,13 @@ class Campaign(Standing):
         self.__dict__.pop("plan", None)
 
     def roll_up(self) -> None:
-        """Complete the items whose experiments are all done."""
+        """Complete the items whose experiments are all done; open those again that were completed by this and
+        have an open one since."""
+        name = self.plan.name
+        for item in reopened(self.plan, self.states()):
+            if any(move.who == "optrack" for move in self.reader.transitions(name, item)[-1:]):
+                why = "an experiment under it is open again"
+                self.store.transition(name, item, "pending", who="optrack", why=why, at=now())
         for item in rollup(self.plan, self.states()):
             why = "every experiment under it is done"
-            self.store.transition(self.plan.name, item, "completed", who="optrack", why=why, at=now())
+            self.store.transition(name, item, "completed", who="optrack", why=why, at=now())

@@ -143,6 +143,7 @@ def reject(campaign: Campaign, run_id: str, *, why: str) -> Run:
         if states[item].status == "completed" and not states[item].archived:
             said = f"run {run.id} of the baseline was rejected by {who}: {why.strip()}"
             campaign.store.transition(plan.name, item, "pending", who="optrack", why=said, at=_now())
+    campaign.roll_up()
     return run
 
 
@@ -169,6 +170,7 @@ def audit_plan(campaign: Campaign) -> tuple[Relabelled, ...]:
     for item in sorted(same) if changed else ():
         run = campaign.reader.run(judged[item].candidate)
         keep_against_original(campaign.store, court, judged[item], run, _now())
+    campaign.roll_up()
     return changed
 
 

@@ -90,13 +90,18 @@ def test_an_item_marked_in_progress_by_hand_isnt_said_to_be_run(make: Make) -> N
     assert (called.code, "no run has it" in called.err) == (2, True)
 
 
-def test_marking_the_last_open_item_of_a_group_completes_the_group(make: Make) -> None:
+def test_a_group_follows_its_items_unless_it_was_marked_itself(make: Make) -> None:
     below = item("1A", "Faster", 'env: {SPEED: "140"}') + item("1B", "Other", "env: {A: b}")
     project = make("## Priority 1: Both\n\n" + below.replace("## ", "### "), base=ONCE)
     project.call("mark", "1B", "completed", "--why", "by hand")
     assert project.items()["1"]["status"] == "pending"
     project.call("mark", "1A", "cancelled", "--why", "not now")
     assert project.items()["1"]["status"] == "completed"
+    project.call("mark", "1A", "pending", "--why", "now")
+    assert project.items()["1"]["status"] == "pending"
+    project.call("mark", "1", "completed", "--why", "enough of it")
+    project.call("mark", "1B", "pending", "--why", "once more")
+    assert project.items()["1"]["status"] == "completed"  # by hand, so it stays
 
 
 def test_comparing_with_the_baseline_takes_the_run_that_was_measured_beside(make: Make) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from optrack.core.choosing.choose import Choice, choose
 from optrack.core.choosing.skip import read_condition
-from optrack.core.choosing.standing import rollup
+from optrack.core.choosing.standing import reopened, rollup
 from optrack.core.judgement import Verdict
 from tests.plan.plans import CAMPAIGN, judged, read, states
 
@@ -134,7 +134,9 @@ def test_parents_are_done_when_their_items_are() -> None:
     done: dict[str, Verdict] = {"1A": "failed", "1B": "improvement"}
     assert rollup(plan, states(plan, done)) == ()
     assert rollup(plan, states(plan, done, {"1C": "cancelled"})) == ("1",)
-    assert rollup(plan, states(plan, done, {"1C": "cancelled", "1": "completed"})) == ()
+    whole = states(plan, done, {"1C": "cancelled", "1": "completed"})
+    assert rollup(plan, whole) == reopened(plan, whole) == ()
+    assert reopened(plan, states(plan, done, {"1": "completed"})) == ("1",)
 
 
 VALUED = """

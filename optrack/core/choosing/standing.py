@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from optrack.core.plan import Item, Plan
 from optrack.core.state import ItemState
+from optrack.core.status import Status
 
 _OVER = ("completed", "cancelled")
 
@@ -36,15 +37,9 @@ def rollup(plan: Plan, states: Sequence[ItemState]) -> tuple[str, ...]:
     Innermost first, so that a grandparent follows its last child. Only parents of items that run count: where
     nothing runs, people mark by hand.
     """
-    known = {state.item.id: state.status for state in states if not state.archived}
-    children = children_of(plan)
-    runs = {item.id for item in plan.items if is_runnable(plan, item)}
+    known = _statuses(states)
     done: list[str] = []
-    for item in sorted(plan.items, key=lambda i: -i.rank):
-        below = children.get(item.id, [])
-        if not below or item.id in runs or not _holds_runs(item.id, children, runs):
-            continue
-        runs.add(item.id)
+    for item, below in _groups(plan):
         standing = [known.get(child.id, "pending") for child in below]
         if (
             known.get(item.id, "pending") not in _OVER
@@ -54,6 +49,33 @@ def rollup(plan: Plan, states: Sequence[ItemState]) -> tuple[str, ...]:
             done.append(item.id)
             known[item.id] = "completed"
     return tuple(done)
+
+
+def reopened(plan: Plan, states: Sequence[ItemState]) -> tuple[str, ...]:
+    """Return the parents without a recipe that are completed although something under them is open, innermost
+    first."""
+    known = _statuses(states)
+    found: list[str] = []
+    for item, below in _groups(plan):
+        if known.get(item.id) == "completed" and any(known.get(child.id) not in _OVER for child in below):
+            found.append(item.id)
+            known[item.id] = "pending"
+    return tuple(found)
+
+
+def _statuses(states: Sequence[ItemState]) -> dict[str, Status]:
+    return {state.item.id: state.status for state in states if not state.archived}
+
+
+def _groups(plan: Plan) -> Iterator[tuple[Item, Sequence[Item]]]:
+    """Yield each parent without a recipe that holds items that run, with its children, innermost first."""
+    children = children_of(plan)
+    runs = {item.id for item in plan.items if is_runnable(plan, item)}
+    for item in sorted(plan.items, key=lambda i: -i.rank):
+        below = children.get(item.id, [])
+        if below and item.id not in runs and _holds_runs(item.id, children, runs):
+            runs.add(item.id)
+            yield item, below
 
 
 def _holds_runs(item_id: str, children: Mapping[str, list[Item]], runs: set[str]) -> bool:
