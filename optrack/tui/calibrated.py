@@ -39,7 +39,7 @@ def calibrated(plan: Plan, states: Sequence[ItemState], run: Callable[[str], Run
                 item=state.item.id,
                 title=state.item.title,
                 expected=_percent(bounds) if bounds else gain,
-                measured=Quantity(text=f"{gained:+.1f}%", low=low, high=high, unit="%"),
+                measured=Quantity(text=f"{gained:+z.1f}%", low=low, high=high, unit="%"),
                 effect=gain_shown,
             )
         )

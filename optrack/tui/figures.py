@@ -35,7 +35,7 @@ def number(value: float | None, unit: str = "") -> str:
 
 def percent(share: float) -> str:
     """Return a relative difference as a signed percentage: 0.412 is `+41.2%`."""
-    return f"{share * 100:+.1f}%" if math.isfinite(share) else "nan"
+    return f"{share * 100:+z.1f}%" if math.isfinite(share) else "nan"
 
 
 def effect(value: Effect | None) -> str:
@@ -47,8 +47,8 @@ def interval(value: Effect | None) -> str:
     """Return an effect's interval, `[+39.8, +42.5]` in percent; nothing if there is none."""
     if value is None:
         return ""
-    high = f"{value.high * 100:+.1f}" if value.high < _BOUNDLESS else f">{_BOUNDLESS * 100:+.0f}"
-    return f"[{value.low * 100:+.1f}, {high}]"
+    high = f"{value.high * 100:+z.1f}" if value.high < _BOUNDLESS else f">{_BOUNDLESS * 100:+.0f}"
+    return f"[{value.low * 100:+z.1f}, {high}]"
 
 
 def quantity(value: Quantity | None) -> str:

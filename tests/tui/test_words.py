@@ -151,3 +151,8 @@ def test_a_picture_shows_the_screen_that_the_keys_lead_to(board: FakeBoard) -> N
     drawn = picture_of(board, ["6"], size=(80, 24)).replace("&#160;", " ")
     assert drawn.startswith("<svg")
     assert "nccl-9f31c2" in drawn
+
+
+def test_what_rounds_to_nothing_has_no_minus() -> None:
+    assert figures.percent(-0.0004) == "+0.0%"
+    assert figures.interval(Effect(relative=0, low=-0.0003, high=0.01, confidence=0.95)) == "[+0.0, +1.0]"
