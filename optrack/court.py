@@ -208,8 +208,7 @@ class Court:
             for state in self._reader.items(self._plan.name)
             if state.item.id != item
             and state.judgement is not None
-            and state.judgement.verdict in ("improvement", "regression", "no_change")
-            and state.judgement.comparison == "fair"
+            and state.judgement.is_decided
             and not state.stale
         )
 

@@ -74,3 +74,8 @@ class Judgement(Frozen):
     method: Literal["paired", "block", "history"] | None = None
     guards: tuple[Guard, ...] = ()
     derived: Mapping[str, float | None] = Field(default_factory=dict)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether a fair comparison showed what the treatment does: better, worse, or nothing that counts."""
+        return self.comparison == "fair" and self.verdict in ("improvement", "regression", "no_change")

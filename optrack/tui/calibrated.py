@@ -13,19 +13,18 @@ from optrack.core.state import ItemState
 from optrack.court import primary_metric
 from optrack.tui.board import Calibration
 
-_DECIDED = ("improvement", "regression", "no_change")
-
 
 def calibrated(plan: Plan, states: Sequence[ItemState], run: Callable[[str], Run]) -> tuple[Calibration, ...]:
-    """Return what was expected and what was gained of each item with a verdict; `run` reads a run by its id.
+    """Return what was expected and what was gained of each item that a fair comparison decided.
 
-    A gain is positive where the metric got better, whichever its direction; what was measured has the bounds of
-    its interval, so that only what is shown to be less or more than expected is called so.
+    `run` reads a run by its id. A gain is positive where the metric got better, whichever its direction; what was
+    measured has the bounds of its interval, so that only what is shown to be less or more than expected is
+    called so.
     """
     found = []
     for state in states:
         judgement, gain = state.judgement, state.item.gain
-        if judgement is None or judgement.verdict not in _DECIDED or gain is None:
+        if judgement is None or not judgement.is_decided or gain is None:
             continue
         if judgement.effect is None or judgement.baseline is None:
             continue

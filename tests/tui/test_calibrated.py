@@ -18,7 +18,9 @@ from tests.tui.enacted_plan import START
 TWO_PERCENT = Quantity(text="1-2%", low=1, high=2, unit="%")
 
 
-def told(verdict: Any, relative: float, better: Any, gain: Quantity = TWO_PERCENT) -> list[str]:
+def told(
+    verdict: Any, relative: float, better: Any, gain: Quantity = TWO_PERCENT, comparison: Any = "fair"
+) -> list[str]:
     metric = Metric(name="m", unit="", better=better)
     item = Item(id="2", title="Two", rank=2, line=1, gain=gain)
     effect = Effect(relative=relative, low=relative - 0.01, high=relative + 0.01, confidence=0.95)
@@ -28,7 +30,7 @@ def told(verdict: Any, relative: float, better: Any, gain: Quantity = TWO_PERCEN
         candidate="c",
         metric="m",
         effect=effect,
-        comparison="fair",
+        comparison=comparison,
         attribution=Attribution(status="single"),
     )
     plan = Plan(
@@ -62,6 +64,7 @@ def test_a_gain_lies_in_the_direction_of_the_metric(relative: float, better: str
 def test_what_is_undecided_says_nothing_of_an_estimate() -> None:
     assert told("inconclusive", 0.05, "higher") == []
     assert told(None, 0.05, "higher") == []
+    assert told("no_change", 0.05, "higher", comparison="unknown") == []
 
 
 def test_milliseconds_are_not_compared_with_percent() -> None:

@@ -43,11 +43,7 @@ def _expectation(log: Log, state: ItemState) -> Expectation | None:
 def expectation_of(state: ItemState, baseline: Run | None, metric: Metric) -> Expectation | None:
     """Return an item's expected gain beside what a fair comparison with `baseline` decided; None without either."""
     judgement, gain = state.judgement, state.item.gain
-    if judgement is None or judgement.effect is None or judgement.comparison != "fair":
-        return None
-    if judgement.verdict not in ("improvement", "regression", "no_change"):
-        return None
-    if gain is None:
+    if judgement is None or judgement.effect is None or not judgement.is_decided or gain is None:
         return None
     bounds = expected_gain(gain, means_of(baseline.samples) if baseline else {}, metric)
     if bounds is None:
