@@ -40,8 +40,8 @@ def main(arguments: list[str] | None = None) -> int:
     """
     options = _parse(arguments)
     will = SignalledWill()
-    become_subreaper()
     try:
+        become_subreaper()
         campaign = Campaign(load_settings(options.project), options.plan)
         session = session_of(campaign, options.item, sequential=options.sequential, resume=options.resume)
         Thread(target=import_module, args=("optrack.steps.record.store",)).start()
@@ -56,6 +56,11 @@ def main(arguments: list[str] | None = None) -> int:
         )
     except OptrackError as error:
         return _refuse(options.tell, error)
+    except OSError as error:
+        where = str(error.filename) if error.filename else None
+        return _refuse(
+            options.tell, OptrackError(f"the runner can't start: {error.strerror or error}", where=where)
+        )
     except Exception:  # noqa: BLE001 (nobody else could tell what happened here)
         return _refuse(options.tell, OptrackError(f"the runner failed\n{traceback.format_exc()}"))
     run = session.candidate.run.id

@@ -6,7 +6,11 @@ the first thing that writes.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import os
+import shutil
+import tempfile
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
@@ -76,9 +80,29 @@ class Standing:
     @cached_property
     def reader(self) -> Reader:
         """The read side of the database."""
+        if self.scratch is not None:
+            return self.scratch.reader
         if standing(database_path(self.settings.database)) in ("missing", "empty", "older"):
             return self.store.reader
         return Reader.open(self.settings.database)
+
+    @cached_property
+    def scratch(self) -> Store | None:
+        """Where a project that can't be written has no records yet, an empty record to read; else None."""
+        state = self.settings.state
+        folder = state if state.exists() else state.parent
+        database = database_path(self.settings.database)
+        if database != (state / "optrack.db").resolve() or os.access(folder, os.W_OK) or database.exists():
+            return None
+        from optrack.steps.record.store import Store
+
+        return Store.open(self._scratch_folder / "optrack.db", runs_dir=self._scratch_folder / "runs")
+
+    @cached_property
+    def _scratch_folder(self) -> Path:
+        folder = Path(tempfile.mkdtemp(prefix="optrack-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        return folder
 
     # -- what stands where -----------------------------------------------------------------------------
 
@@ -86,9 +110,12 @@ class Standing:
         """Take the plan's present text over into the database, unless it is there already."""
         written, digests = self.written, self._digests(self.improved())
         if self.reader.stamp(written.name) != stamp_of(written, digests):
-            masked = masked_plan(written, project_salt(self.settings.state))
-            stamp = stamp_of(written, digests)
-            self.store.sync(masked, who=self.settings.actor, at=now(), digests=digests, stamp=stamp)
+            scratch = self.scratch
+            salt = project_salt(self._scratch_folder if scratch else self.settings.state)
+            masked, stamp = masked_plan(written, salt), stamp_of(written, digests)
+            (scratch or self.store).sync(
+                masked, who=self.settings.actor, at=now(), digests=digests, stamp=stamp
+            )
 
     def _digests(self, improved: frozenset[str]) -> dict[str, str]:
         """Return the digest of each item's recipe as the plan's text has it."""

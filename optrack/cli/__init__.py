@@ -10,6 +10,7 @@ import click
 
 from optrack import __version__
 from optrack.cli import output
+from optrack.cli.streams import is_terminal
 from optrack.errors import InterruptedRunError, OptrackError, UsageError
 
 COMMANDS: dict[str, tuple[str, ...]] = {
@@ -94,7 +95,8 @@ def cli(ctx: click.Context) -> None:
     Without a command: the screens on a terminal, else `optrack status`.
     """
     if ctx.invoked_subcommand is None:
-        name = "tui" if sys.stdout.isatty() and sys.stdin.isatty() else "status"
+        on_terminal = all(is_terminal(stream) for stream in (sys.stdin, sys.stdout, sys.stderr))
+        name = "tui" if on_terminal else "status"
         ctx.invoke(import_module(f"optrack.cli.{name}_command").command)
 
 
@@ -102,6 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; every expected error is printed here, once."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in arguments
+    output.prepare()
     try:
         result = cli.main(args=arguments, prog_name="optrack", standalone_mode=False)
     except OptrackError as error:
@@ -113,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         hint = f"see `{where} --help`" if where else None
         return output.report(UsageError(error.format_message(), hint=hint), as_json=as_json)
     except BrokenPipeError:
-        sys.stderr.close()
+        output.streams.give_up()
         return 0
     except OSError as error:
         return output.report(_system_error(error), as_json=as_json)

@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import click
 
+from optrack.cli import output
+
 if TYPE_CHECKING:
     from optrack.campaign import Campaign
 
 P = ParamSpec("P")
+
+_CHANGING = frozenset(
+    (
+        "next",
+        "run",
+        "attach",
+        "stop",
+        "mark",
+        "note",
+        "accept",
+        "adopt",
+        "ablate",
+        "audit",
+        "use",
+        "add",
+        "import",
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -32,6 +52,12 @@ class Call:
         return Campaign(load_settings(Path.cwd()), self.plan_file)
 
 
+def _changes(name: str | None, options: Mapping[str, Any]) -> bool:
+    """Whether a command does more than answer: its exit code says what it did, even if nobody can read the answer."""
+    only_looks = options.get("dry_run") or options.get("explain")
+    return not only_looks and not _CHANGING.isdisjoint((name, options.get("action")))
+
+
 def standard(function: Callable[Concatenate[Call, P], int | None]) -> Callable[..., int | None]:
     """Give a command `--plan` and `--json`, and its function a `Call` in their place."""
 
@@ -41,6 +67,7 @@ def standard(function: Callable[Concatenate[Call, P], int | None]) -> Callable[.
     @click.option("--json", "as_json", is_flag=True, help="answer with one JSON document on stdout")
     @functools.wraps(function)
     def wrapped(*args: Any, plan_file: Path | None, as_json: bool, **kwargs: Any) -> int | None:
+        output.streams.must_answer = not _changes(click.get_current_context().info_name, kwargs)
         return function(Call(plan_file=plan_file, as_json=as_json), *args, **kwargs)
 
     return wrapped

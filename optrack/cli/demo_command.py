@@ -27,6 +27,7 @@ def command(folder: Path | None, as_json: bool) -> int:
     from optrack.errors import NothingToRunError
     from optrack.settings import load_settings
 
+    output.streams.must_answer = False
     project = make_project(folder or Path(tempfile.mkdtemp(prefix="optrack-demo-")))
     output.say(f"the demo's project: {project}")
     os.chdir(project)

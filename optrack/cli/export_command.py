@@ -56,7 +56,7 @@ def command(
     elif form == "mlflow":
         _mlflow(call, log, uri)
     elif target is None:
-        output.text(_text(log, form))
+        output.file(_text(log, form), form)
     else:
         _write(call, log, form, target)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
+import re
 import sys
 import time
+from codecs import getincrementaldecoder
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,12 +14,16 @@ import click
 
 from optrack.cli import output
 from optrack.cli.call import Call, standard
+from optrack.cli.streams import is_terminal, visible_but_colours
 from optrack.errors import UsageError
 
 if TYPE_CHECKING:
     from optrack.campaign import Campaign
 
 _POLL_S = 0.2
+_PART_BYTES = 65536
+_UNFINISHED = re.compile(r"(?:\r|\x1b(?:\[[0-9;:]{0,32})?)?$")
+"""The end of a part that may be the beginning of a line end or of a colour."""
 
 
 @click.command("log")
@@ -34,14 +40,29 @@ def command(call: Call, run: str, follow: bool, launch: int | None, which: str) 
     if call.as_json:
         output.data({"run": found.id, "log": str(path), "text": path.read_bytes().decode(errors="replace")})
         return
-    sys.stdout.flush()
+    write = _on_terminal() if is_terminal(sys.stdout) else output.streams.write_bytes
     with path.open("rb") as file:
         while True:
-            shutil.copyfileobj(file, sys.stdout.buffer)
-            sys.stdout.buffer.flush()
+            while part := file.read(_PART_BYTES):
+                write(part)
             if not follow or not _goes_on(campaign, found.id):
+                write(b"")
                 return
             time.sleep(_POLL_S)
+
+
+def _on_terminal() -> Callable[[bytes], None]:
+    """Return what prints a log part by part, the last one empty, without what a terminal would obey but colours."""
+    decode = getincrementaldecoder("utf-8")(errors="replace").decode
+    held = ""
+
+    def write(part: bytes) -> None:
+        nonlocal held
+        text = held + decode(part, final=not part)
+        held = "" if not part else text[_UNFINISHED.search(text).start() :]
+        output.streams.write(visible_but_colours(text[: len(text) - len(held)]))
+
+    return write
 
 
 def _find(folder: Path, which: str, launch: int | None) -> Path:

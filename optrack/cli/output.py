@@ -7,18 +7,51 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from optrack.cli.streams import Streams, in_json, in_markup, is_terminal, visible
 from optrack.core.report.envelope import document, finite
 from optrack.errors import OptrackError, PlanError
 
+streams = Streams()
+"""Where this command's output goes; the command line prepares them anew for each call."""
 
-def data(fields: Mapping[str, Any]) -> None:
-    """Print one JSON document on stdout; numbers that JSON lacks become null."""
-    sys.stdout.write(json.dumps(finite(document(**fields)), ensure_ascii=False, indent=2, default=str) + "\n")
+
+def prepare() -> None:
+    """Take over the process's standard streams as they are now."""
+    global streams
+    streams = Streams.prepared()
+
+
+def data(fields: Mapping[str, Any], *, indent: int | None = 2) -> None:
+    """Print one JSON document on stdout; numbers that JSON lacks become null. On one line without `indent`."""
+    json_text(json.dumps(finite(document(**fields)), ensure_ascii=False, indent=indent, default=str))
+
+
+def json_text(text: str) -> None:
+    """Print a document that is JSON already."""
+    streams.write(in_json(text).rstrip("\n") + "\n")
 
 
 def text(lines: str | Iterable[str]) -> None:
     """Print text on stdout."""
-    sys.stdout.write((lines if isinstance(lines, str) else "\n".join(lines)).rstrip("\n") + "\n")
+    streams.write(visible(lines if isinstance(lines, str) else "\n".join(lines)).rstrip("\n") + "\n")
+
+
+def file(content: str, form: str) -> None:
+    """Print on stdout what would be a file's content, of the format `form`: json, html, svg, md, csv."""
+    if form == "json":
+        json_text(content)
+    elif form in ("html", "svg"):
+        streams.write(in_markup(visible(content)).rstrip("\n") + "\n")
+    else:
+        text(content)
+
+
+def exact(text: str) -> None:
+    """Print a file's content on stdout: in UTF-8, every character as it is, unless a terminal would obey it."""
+    if is_terminal(sys.stdout):
+        streams.write(visible(text))
+    else:
+        streams.write_bytes(text.encode(errors="replace"))
 
 
 def one_line(text: str) -> str:
@@ -28,8 +61,7 @@ def one_line(text: str) -> str:
 
 def say(line: str) -> None:
     """Print one line of narration on stderr."""
-    sys.stderr.write(line + "\n")
-    sys.stderr.flush()
+    streams.narrate(visible(line))
 
 
 def error_fields(error: OptrackError) -> dict[str, Any]:
@@ -47,7 +79,7 @@ def error_fields(error: OptrackError) -> dict[str, Any]:
 def report(error: OptrackError, *, as_json: bool) -> int:
     """Print an error (as a document on stdout with `as_json`) and return its exit code."""
     problems = error.problems if isinstance(error, PlanError) else ()
-    if as_json:
+    if as_json and not streams.lost:
         data({"error": error_fields(error)})
         return error.exit_code
     where = f"{error.where}: " if error.where else ""

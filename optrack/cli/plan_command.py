@@ -126,7 +126,7 @@ def schema_command(as_json: bool) -> None:
     from optrack.core.recipes.schema import recipe_schema
 
     schema = recipe_schema()
-    output.data({"schema": schema}) if as_json else output.text(json.dumps(schema, indent=2))
+    output.data({"schema": schema}) if as_json else output.json_text(json.dumps(schema, indent=2))
 
 
 def _plan(file: Path | None) -> Plan:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optrack.cli import output
+from optrack.cli.streams import is_terminal, visible
 from optrack.core.events import Event, Noted, RepetitionMeasured, RunEnded, RunStarted, StageStarted
 from optrack.core.judge.wording import counted, launches
 from optrack.core.run import Run
@@ -29,7 +30,7 @@ def follow_run(campaign: Campaign, run_id: str) -> Run:
     Ctrl-C asks the runner to stop and waits for its teardown; a second one shortens the grace.
     """
     metric = campaign.plan.metric.name
-    progress = MovingLine(run_id, metric) if sys.stderr.isatty() else PlainLines(run_id, metric)
+    progress = MovingLine(run_id, metric) if is_terminal(sys.stderr) else PlainLines(run_id, metric)
     after, asked, ended = 0, 0, False
     try:
         while not ended:
@@ -94,7 +95,8 @@ class MovingLine:
             self._stage_begun = time.monotonic()
             self._log = Path(event.log) if event.log else self._log
         elif line := describe(event, self._metric):
-            self._console.print(line, markup=False)
+            with contextlib.suppress(OSError):  # the terminal has gone: the run goes on
+                self._console.print(visible(line), markup=False)
         self.tick()
 
     def tick(self) -> None:
@@ -104,15 +106,17 @@ class MovingLine:
         now = time.monotonic()
         head = f"{_clock(now - self._begun)}  {self._stage} {now - self._stage_begun:.0f} s"
         width = max(20, self._console.width - 1)
-        text = Text(head[:width], style="bold")
+        text = Text(visible(head)[:width], style="bold")
         last = last_line(self._log)
         if last:
             text.append("\n" + last[:width], style="dim")
-        self._live.update(text, refresh=True)
+        with contextlib.suppress(OSError):
+            self._live.update(text, refresh=True)
 
     def close(self) -> None:
         """Take the moving line away."""
-        self._live.stop()
+        with contextlib.suppress(OSError):
+            self._live.stop()
 
 
 def describe(event: Event, metric: str) -> str | None:

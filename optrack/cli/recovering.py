@@ -21,6 +21,9 @@ def say_recovered(campaign: Campaign) -> None:
 def say_recovered_if_possible(campaign: Campaign) -> None:
     """The same for a command that only shows: where the record can't be written, it shows it as it is."""
     campaign.sync()
+    if campaign.scratch is not None:
+        output.say(f"no records yet, and none can be made: {campaign.settings.project} is read-only")
+        return
     try:
         for line in campaign.recover():
             output.say(line)

@@ -26,7 +26,7 @@ def command(call: Call, run: str, target: Path | None) -> None:
         found, settings.project, python=settings.python, name=target.name if target else "replay.sh"
     )
     if target is None:
-        output.data({"run": found.id, "script": script}) if call.as_json else output.text(script)
+        output.data({"run": found.id, "script": script}) if call.as_json else output.exact(script)
         return
     write_text(target, script)
     target.chmod(0o755)

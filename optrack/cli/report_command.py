@@ -34,7 +34,7 @@ def command(call: Call, what: str, target: Path | None, form: str | None) -> Non
     elif form == "json":
         text = json_log(log)
     if target is None:
-        output.text(text)
+        output.file(text, form)
         return
     write_text(target, text)
     if call.as_json:

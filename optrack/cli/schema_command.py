@@ -23,4 +23,4 @@ def command(name: str | None, as_json: bool) -> None:
         output.data({"names": list(ANSWERS)}) if as_json else output.text(list(ANSWERS))
         return
     schema = answer_schema(name)
-    output.data({"schema": schema}) if as_json else output.text(json.dumps(schema, indent=2))
+    output.data({"schema": schema}) if as_json else output.json_text(json.dumps(schema, indent=2))

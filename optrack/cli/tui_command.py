@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import click
+
+from optrack.cli.streams import is_terminal
+from optrack.errors import OptrackError, UsageError
 
 
 @click.command("tui")
@@ -22,6 +26,12 @@ def command(
     plan_file: Path | None = None, read_only: bool = False, theme: str = "dark", ascii_only: bool = False
 ) -> None:
     """Show the plan, its runs and the live run on the terminal."""
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    if "TEXTUAL_DRIVER" not in os.environ and not all(is_terminal(stream) for stream in streams):
+        raise UsageError(
+            "the screens need a terminal for input, output and errors",
+            hint="`optrack status` and `optrack show` print; `optrack serve` shows the screens in a browser",
+        )
     from optrack.settings import load_settings
     from optrack.tui.app import OptrackApp
     from optrack.tui.campaign_board import CampaignBoard
@@ -30,4 +40,10 @@ def command(
     board.plan()
     encoding = (sys.stdout.encoding or "").lower()
     plain = ascii_only or not encoding.startswith("utf")
-    OptrackApp(board, theme=theme, read_only=read_only, ascii_only=plain).run()
+    app = OptrackApp(board, theme=theme, read_only=read_only, ascii_only=plain)
+    app.run()
+    if app.defect is not None:
+        raise OptrackError(
+            f"the screens ended by a defect of their own: {app.defect}",
+            hint="runs go on; start the screens again",
+        )

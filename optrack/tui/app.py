@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar, TypeVar, cast
 
+from rich.console import RenderableType
 from textual import on
 from textual.app import App
 from textual.binding import BindingType
@@ -23,6 +22,7 @@ from textual.worker import Worker, WorkerState
 from optrack.tui import commands, look, themes, watch
 from optrack.tui.ascii_only import AsciiOnly
 from optrack.tui.board import Board
+from optrack.tui.ending import end_on_signals, named
 from optrack.tui.messages import Acted, BoardChanged, BoardFailed, Picture
 from optrack.tui.outside import plain
 from optrack.tui.screens.base import BoardScreen
@@ -36,7 +36,7 @@ from optrack.tui.screens.plan import PlanScreen
 
 S = TypeVar("S", bound=BoardScreen)
 _LAST_WORDS_S = 0.2
-"""How long the last keys may take to be understood after the terminal is gone."""
+"""How long the last keys may take to be understood after a signal that ends the screens."""
 
 
 class OptrackApp(App[None]):
@@ -60,6 +60,7 @@ class OptrackApp(App[None]):
         self.ansi_theme_dark, self.ansi_theme_light = look.LOG_DARK, look.LOG_LIGHT
         self.board = board
         self.read_only = read_only
+        self.defect: str | None = None
         self.picture: Picture | None = None
         self.selected: str | None = None
         self._leaving = threading.Event()
@@ -78,15 +79,24 @@ class OptrackApp(App[None]):
     def on_mount(self) -> None:
         self.push_screen(PlanScreen())
         self._watch_board()
-        if not self.is_headless:
-            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self.call_later, self._hang_up)
 
-    async def _hang_up(self) -> None:
-        """The terminal is gone: do what was asked for until then, and end without drawing any more."""
+    def on_load(self) -> None:
+        if not self.is_headless:
+            end_on_signals(lambda: self._driver, self._last_words)
+
+    async def _last_words(self) -> None:
+        """Do what was asked for until now."""
         await asyncio.sleep(_LAST_WORDS_S)
         asked = [worker.wait() for worker in self.workers if worker.group == "act"]
         await asyncio.gather(*asked, return_exceptions=True)
-        os._exit(128 + signal.SIGHUP)
+
+    def panic(self, *renderables: RenderableType) -> None:
+        """End because of a defect, which the caller tells once the terminal is restored; no traceback."""
+        self.defect = named(self._exception)
+        self._close_messages_no_wait()
+
+    def _fatal_error(self) -> None:
+        self.panic()
 
     def _watch_board(self) -> None:
         work = partial(watch.watch, self.board, self.post_message, self._leaving)

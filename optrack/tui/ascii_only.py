@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from functools import lru_cache
 
 from rich.cells import cell_len
@@ -10,32 +9,7 @@ from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
 
-_NEAREST = {
-    **dict(zip("▁▂▃▄▅▆▇█", "_.-=+*%@", strict=True)),
-    **dict.fromkeys("─╌╍╴╶╸╺▔▀—–‐‑−", "-"),
-    **dict.fromkeys("│┃▌▐▏▎▍▋▊▉╎╏║", "|"),
-    **dict.fromkeys("┌┐└┘├┤┬┴┼╭╮╰╯┏┓┗┛┣┫┳┻╋╔╗╚╝", "+"),
-    **dict.fromkeys("•●○◉∙·⏺", "o"),
-    **dict.fromkeys("“”„", '"'),
-    **dict.fromkeys("‘’", "'"),
-    **dict.fromkeys("▶▸►›→⏵", ">"),
-    **dict.fromkeys("◀◂◄‹←", "<"),
-    **dict.fromkeys("▼▾↓", "v"),
-    **dict.fromkeys("▲▴↑", "^"),
-    **dict.fromkeys("✓✔", "*"),
-    **dict.fromkeys("✗✘×", "x"),
-    "━": "=",
-    "…": "~",
-    "⏎": "<",
-    "⭘": "o",
-    "µ": "u",
-    "≈": "~",
-    "≤": "<",
-    "≥": ">",
-    "░": ".",
-    "▒": ":",
-    "▓": "#",
-}
+from optrack.core.likeness import NEAREST, without_accents
 
 
 @lru_cache(4096)
@@ -48,9 +22,9 @@ def _one(char: str) -> str:
     if char.isascii():
         return char
     width = cell_len(char)
-    known = _NEAREST.get(char)
+    known = NEAREST.get(char)
     if known is None:
-        bare = "".join(c for c in unicodedata.normalize("NFKD", char) if c.isascii() and c.isprintable())
+        bare = without_accents(char)
         known = bare if len(bare) == width else "?" * width
     return known.ljust(width)[:width]
 
