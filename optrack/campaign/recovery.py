@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optrack.core.failures.classify import plain_failure
-from optrack.core.run import Run
-from optrack.steps.process import end_leftovers, is_alive
+from optrack.core.run import SUPERVISOR, Run
+from optrack.steps.process import await_supervisors, end_leftovers, is_alive
 
 if TYPE_CHECKING:
     from optrack.steps.record.store import Store
@@ -27,9 +27,17 @@ def recover(store: Store, runs: Path, host: str) -> tuple[str, ...]:
 
 def _close(store: Store, runs: Path, run: Run) -> str:
     store.import_side(runs / run.id)
-    recorded = [process for process, _ in store.processes(run.id)]
+    processes = store.processes(run.id)
+    supervisors = [process for process, role in processes if role == SUPERVISOR]
+    recorded = [process for process, role in processes if role != SUPERVISOR]
+    supervised = await_supervisors(run.id, recorded, supervisors)
     ended, left = end_leftovers(run.id, recorded, _GRACE_S)
-    said = f"{len(ended)} processes it left were ended" if ended else "it left no process behind"
+    ended = tuple(dict.fromkeys((*supervised, *ended)))
+    counted = "1 process" if len(ended) == 1 else f"{len(ended)} processes"
+    if ended:
+        said = f"{counted} it left {'was' if len(ended) == 1 else 'were'} ended"
+    else:
+        said = "what it left has been ended" if supervisors else "it left no process behind"
     if left:
         said += f"; still alive: {', '.join(str(process.pid) for process in left)}"
     failure = plain_failure("runner_died", f"the runner died; {said}")

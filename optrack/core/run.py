@@ -39,6 +39,10 @@ class ProcessId(Frozen):
     boot_id: str
 
 
+SUPERVISOR = "supervisor"
+"""The role of the process above a run's runner, which ends what a killed runner leaves."""
+
+
 class Run(Frozen):
     """One execution of an item's recipe; immutable once it has ended.
 
