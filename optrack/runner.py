@@ -83,6 +83,11 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(campaign: Campaign, session: Session, will: SignalledWill) -> int:
     try:
         run_session(session, campaign.store, will)
+        if not campaign.store.holds(session.candidate.run.id):
+            sys.stderr.write(
+                "the database doesn't hold the run: it is in the side journal, beside this file\n"
+            )
+            return 2
         campaign.roll_up()
         credit_again(campaign)
         adopt_by_itself(campaign, session.candidate.run.id)

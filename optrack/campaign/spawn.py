@@ -14,9 +14,10 @@ from typing import Any, TextIO
 
 from optrack import errors
 from optrack.core.run import Run
-from optrack.errors import OptrackError
+from optrack.errors import OptrackError, StoreError
 from optrack.settings import Settings
 from optrack.steps.process import is_alive
+from optrack.steps.record.side import SIDE_NAME
 
 _LAST_MOMENT_S = 10.0
 _POLL_S = 0.05
@@ -128,6 +129,17 @@ def await_runner(run: Run) -> None:
     until = time.monotonic() + _LAST_MOMENT_S
     while run.runner is not None and is_alive(run.runner) and time.monotonic() < until:
         time.sleep(_POLL_S)
+
+
+def unrecorded(error: StoreError, run: Run, runs: Path) -> StoreError:
+    """Return the error for a run that ended while its database couldn't take or show it."""
+    journal = runs / run.id / SIDE_NAME
+    if not journal.exists():
+        return error
+    return StoreError(
+        f"run {run.id} has ended and isn't recorded: {error.message}; what it measured is in {journal}",
+        hint="put the database back, or move a damaged one away: the next command takes the run in",
+    )
 
 
 def request_stop(run: Run, *, force: bool) -> bool:

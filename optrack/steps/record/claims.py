@@ -17,7 +17,7 @@ from optrack.core.status import STATUSES, Status, may_move
 from optrack.errors import UsageError
 from optrack.steps.record.contents import put_content, stored
 from optrack.steps.record.journal import add_event
-from optrack.steps.record.tables import FormerNameRow, ItemRow, PlanRow, RunRow, TransitionRow
+from optrack.steps.record.tables import ContentRow, FormerNameRow, ItemRow, PlanRow, RunRow, TransitionRow
 from optrack.steps.record.times import as_text
 
 
@@ -91,6 +91,13 @@ def claim_item(session: Session, run: Run, from_statuses: Collection[Status]) ->
             )
         )
     return True
+
+
+def take_in(session: Session, run: Run) -> bool:
+    """Insert a run that took its item up in a database that is gone; False while another run has the item."""
+    if run.plan_digest and session.get(ContentRow, run.plan_digest) is None:
+        run = run.model_copy(update={"plan_digest": ""})
+    return claim_item(session, run, [status for status in STATUSES if status != "in_progress"])
 
 
 def _insert_run(session: Session, run: Run, item_key: int) -> None:

@@ -27,7 +27,14 @@ from optrack.core.state import (
 )
 from optrack.errors import StoreError, UsageError
 from optrack.steps.record import failures, rows
-from optrack.steps.record.schema import connect_to_read, database_path, read_error, standing
+from optrack.steps.record.schema import (
+    connect_to_read,
+    database_path,
+    file_id,
+    lost_error,
+    read_error,
+    standing,
+)
 
 _NOT_READABLE = {
     "missing": ("doesn't exist", "`optrack next` creates it"),
@@ -48,6 +55,7 @@ class Reader:
         self.path = path
         self._connection = connection
         self._lock = threading.Lock()
+        self._file = file_id(path)
         self._recipes: dict[str, Mapping[str, Any]] = {}
         self._states: rows.KnownStates = {}
         connection.row_factory = sqlite3.Row
@@ -74,6 +82,11 @@ class Reader:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def require_in_place(self) -> None:
+        """Raise StoreError where the database's name stands for another file now, or for none."""
+        if file_id(self.path) != self._file:
+            raise lost_error(self.path)
 
     def version(self) -> int:
         """Return a number that changes once anybody has written since the last call; costs microseconds."""

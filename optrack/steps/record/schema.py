@@ -64,6 +64,24 @@ def standing(path: Path) -> Standing:
     return "newer" if str(row[0]) > HEAD else "older"
 
 
+def file_id(path: Path) -> tuple[int, int] | None:
+    """Return what tells this file from another of its name, None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def lost_error(path: Path) -> StoreError:
+    """Return the StoreError for a database that isn't any more what was opened."""
+    what = "was replaced by another file" if path.exists() else "was deleted or moved away"
+    return StoreError(
+        f"{path} {what} while it was in use",
+        hint="put it back, or begin a new one: the next command takes in what a run wrote beside its logs",
+    )
+
+
 def connect_to_read(path: Path) -> sqlite3.Connection:
     """Return a connection that can't write; in a folder where nobody can, one that takes the file as it is.
 
