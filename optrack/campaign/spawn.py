@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from typing import Any, TextIO
 
 from optrack import errors
 from optrack.core.run import Run
-from optrack.errors import OptrackError, StoreError
+from optrack.errors import OptrackError, StoreError, UsageError
 from optrack.settings import Settings
 from optrack.steps.process import is_alive
 from optrack.steps.record.side import SIDE_NAME
@@ -142,6 +143,17 @@ def unrecorded(error: StoreError, run: Run, runs: Path) -> StoreError:
     )
 
 
+def _owner(pid: int) -> str:
+    try:
+        user = Path(f"/proc/{pid}").stat().st_uid
+    except OSError:
+        return "somebody else"
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return f"user {user}"
+
+
 def request_stop(run: Run, *, force: bool) -> bool:
     """Signal the run's runner to stop, with a shorter grace if `force`; False if it isn't running any more."""
     if run.runner is None or not is_alive(run.runner):
@@ -150,4 +162,10 @@ def request_stop(run: Run, *, force: bool) -> bool:
         os.kill(run.runner.pid, signal.SIGINT if force else signal.SIGTERM)
     except ProcessLookupError:
         return False
+    except PermissionError:
+        owner = _owner(run.runner.pid)
+        raise UsageError(
+            f"run {run.id} belongs to {owner} (pid {run.runner.pid}): you may not stop it",
+            hint=f"ask {owner} to stop it",
+        ) from None
     return True

@@ -59,6 +59,7 @@ class Run(Frozen):
     host: str
     started_at: datetime
     ended_at: datetime | None = None
+    seconds: float | None = None
     outcome: Outcome | None = None
     stage: Stage = "preflight"
     failure: Failure | None = None

@@ -67,6 +67,7 @@ def apply(session: Session, what: Kept, *, late: bool = False) -> Result:
                 item_after=what.item_after,
                 why=what.why,
                 verdict=what.verdict,
+                seconds=what.seconds,
                 correct=late,
             )
     return None

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Collection
 from datetime import datetime
 
-from sqlalchemy import insert, update
+from sqlalchemy import func, insert, update
 from sqlmodel import Session, col, select
 
 from optrack.core.canonical import as_written, recipe_digest, value_text
@@ -104,6 +104,7 @@ def _insert_run(session: Session, run: Run, item_key: int) -> None:
     plan = session.get(PlanRow, run.plan)
     values = {
         "id": run.id,
+        "seq": select(func.coalesce(func.max(RunRow.seq), 0) + 1).scalar_subquery(),
         "plan": run.plan,
         "item_key": item_key,
         "host": stored(run.host),
@@ -183,6 +184,7 @@ def end_run(
     item_after: Status | None,
     why: str,
     verdict: str | None,
+    seconds: float | None = None,
     correct: bool = False,
 ) -> bool:
     """Close the run, move its item on and say so in the journal; returns False where it was closed before.
@@ -197,6 +199,7 @@ def end_run(
         return False
     corrected = row.outcome is not None
     row.outcome, row.stage, row.ended_at = outcome, stage, as_text(at)
+    row.seconds = seconds
     row.failure = value_text(failure) if failure else None
     row.fingerprint = failure.fingerprint if failure else None
     session.add(row)

@@ -128,6 +128,11 @@ def _openable(path: Path) -> str:
         )
     if state == "newer":
         raise StoreError(f"{path} was written by a newer optrack", hint="upgrade optrack")
+    if state == "unknown":
+        raise StoreError(
+            f"{path} has a schema that this version of optrack doesn't know",
+            hint="use the optrack that wrote it, or point OPTRACK_DB to another file",
+        )
     refused = path if path.exists() and not os.access(path, os.W_OK) else None
     if refused is None and not os.access(path.parent, os.W_OK):
         refused = path.parent

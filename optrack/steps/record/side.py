@@ -111,6 +111,7 @@ class EndKept(Frozen):
     item_after: Status | None
     why: str
     verdict: str | None
+    seconds: float | None = None
 
 
 class JudgementKept(Frozen):

@@ -186,9 +186,11 @@ class Store:
         item_after: Status | None,
         why: str,
         verdict: str | None = None,
+        seconds: float | None = None,
     ) -> bool:
         """Close the run, move its item and journal `RunEnded`, all or nothing; False if it was closed before.
 
+        `seconds` is what it took by a monotonic clock.
         The item moves (to `item_after`, recorded with `why`) only if it is still in progress.
         """
         end = side.EndKept(
@@ -200,6 +202,7 @@ class Store:
             item_after=item_after,
             why=why,
             verdict=verdict,
+            seconds=seconds,
         )
         is_closed = bool(self._keep(end, durable=True))
         if is_closed and run in self._claimed and self.holds(run):
