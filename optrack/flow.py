@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -143,6 +144,7 @@ def close(
         item_after=after,
         why=why,
         verdict=verdict,
+        seconds=round(time.monotonic() - side.begun, 3),
     )
 
 

@@ -20,14 +20,15 @@ from optrack.campaign import Campaign
 from optrack.campaign.decisions import adopt_by_itself, credit_again
 from optrack.campaign.sessions import session_of
 from optrack.core.failures.classify import plain_failure
+from optrack.core.run import SUPERVISOR
 from optrack.core.status import Status
-from optrack.errors import OptrackError
+from optrack.errors import HostUnfitError, OptrackError
 from optrack.flow import conclude, run_session
 from optrack.running.fitness import take_host
 from optrack.running.session import Ending, Session
 from optrack.running.will import SignalledWill
 from optrack.settings import load_settings, project_salt
-from optrack.steps.process import become_subreaper
+from optrack.steps.process import become_subreaper, go_below_supervisor
 
 _FROM_NEXT: tuple[Status, ...] = ("pending",)
 _FROM_RUN: tuple[Status, ...] = ("pending", "completed", "cancelled")
@@ -39,14 +40,21 @@ def main(arguments: list[str] | None = None) -> int:
     The record's write side, slow to import, is imported while the host is looked at, which mostly waits.
     """
     options = _parse(arguments)
-    will = SignalledWill()
     try:
+        supervisor = go_below_supervisor()
+        will = SignalledWill()
         become_subreaper()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        what = f"this host doesn't let the runner watch over what it starts: {reason}"
+        return _refuse(options.tell, HostUnfitError(what, hint="prctl(2) and fork(2) must be allowed"))
+    try:
         campaign = Campaign(load_settings(options.project), options.plan)
         session = session_of(campaign, options.item, sequential=options.sequential, resume=options.resume)
         Thread(target=import_module, args=("optrack.steps.record.store",)).start()
         lock = take_host(
             session,
+            supervisor=supervisor,
             wait=options.wait,
             should_stop=will.stop,
             say=lambda text: _tell(options.tell, {"waiting": text}),
@@ -67,6 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
     if not claimed:
         _answer(options.tell, {"run": None})
         return 3
+    campaign.store.record_process(run, supervisor, SUPERVISOR)
     session.candidate.folder.mkdir(parents=True, exist_ok=True)
     _speak_into(session.candidate.folder / "runner.log")
     _answer(options.tell, {"run": run})
@@ -79,6 +88,11 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(campaign: Campaign, session: Session, will: SignalledWill) -> int:
     try:
         run_session(session, campaign.store, will)
+        if not campaign.store.holds(session.candidate.run.id):
+            sys.stderr.write(
+                "the database doesn't hold the run: it is in the side journal, beside this file\n"
+            )
+            return 2
         campaign.roll_up()
         credit_again(campaign)
         adopt_by_itself(campaign, session.candidate.run.id)

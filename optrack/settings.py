@@ -135,7 +135,8 @@ def _user() -> str:
 def project_salt(state: Path) -> bytes:
     """Return the key with which this project's secrets are digested, made at the first call.
 
-    It never leaves the project folder: equal secrets give equal digests within one project only.
+    It never leaves the project folder: equal secrets give equal digests within one project only. Who may look at
+    the project of somebody else, but neither read the key nor record anything, gets one for the moment.
     """
     path = state / "salt"
     if not path.exists():
@@ -149,4 +150,9 @@ def project_salt(state: Path) -> bytes:
             pass
         finally:
             fresh.unlink()
-    return path.read_bytes()
+    try:
+        return path.read_bytes()
+    except PermissionError:
+        if os.access(state, os.W_OK):
+            raise
+        return secrets.token_bytes(32)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optrack.campaign.finding import require_no_secrets, require_reason, taken
-from optrack.campaign.spawn import await_runner, is_running, request_stop, spawn_runner
+from optrack.campaign.spawn import await_runner, is_running, request_stop, spawn_runner, unrecorded
 from optrack.campaign.standing import Standing, now
 from optrack.core.choosing.choose import Reason
 from optrack.core.choosing.standing import reopened, rollup
@@ -18,8 +18,10 @@ from optrack.core.plan import Item
 from optrack.core.run import Run
 from optrack.core.state import Note, Transition, judgement_of
 from optrack.core.status import Status
-from optrack.errors import NothingToRunError, UsageError
+from optrack.errors import NothingToRunError, StoreError, UsageError
 from optrack.settings import project_salt
+from optrack.steps.process import is_alive
+from optrack.steps.record.side import journals
 
 if TYPE_CHECKING:
     from optrack.core.report.export import Log
@@ -108,8 +110,14 @@ class Campaign(Standing):
         A runner that dies without a word is found here: its run is closed and the rest of the journal told.
         """
         silent = 0
+        run = self.reader.run(run_id)
         while True:
-            entries = self.reader.entries(run_id, after)
+            try:
+                self.reader.require_in_place()
+                entries = self.reader.entries(run_id, after)
+            except StoreError as error:
+                yield from self._outlasted(run)
+                raise unrecorded(error, run, self.settings.runs) from error
             for entry in entries:
                 after, silent = entry.seq, 0
                 yield entry
@@ -123,6 +131,12 @@ class Campaign(Standing):
                     self.recover()
                 time.sleep(_POLL_S)
 
+    def _outlasted(self, run: Run) -> Iterator[None]:
+        """Yield None until the run's runner has ended."""
+        while run.runner is not None and is_alive(run.runner):
+            yield None
+            time.sleep(_POLL_S)
+
     def stop(self, run_id: str, *, force: bool = False) -> None:
         """Ask the runner of this run to stop; raises UsageError if the run isn't going on."""
         run = self.reader.run(run_id)
@@ -135,7 +149,11 @@ class Campaign(Standing):
     def recover(self) -> tuple[str, ...]:
         """Close the runs whose runner has died, end what it left behind, and say so, one line each."""
         host = self.settings.host
-        if all(run.host != host or is_running(run) for run in self.reader.open_runs()):
+        going = self.reader.open_runs()
+        apart = [
+            run for run in journals(self.settings.runs) if run not in {r.id for r in going if is_running(r)}
+        ]
+        if not apart and all(run.host != host or is_running(run) for run in going):
             return ()
         from optrack.campaign.recovery import recover
 

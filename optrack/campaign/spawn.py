@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import signal
 import subprocess
 import sys
@@ -14,9 +15,10 @@ from typing import Any, TextIO
 
 from optrack import errors
 from optrack.core.run import Run
-from optrack.errors import OptrackError
+from optrack.errors import OptrackError, StoreError, UsageError
 from optrack.settings import Settings
 from optrack.steps.process import is_alive
+from optrack.steps.record.side import SIDE_NAME
 
 _LAST_MOMENT_S = 10.0
 _POLL_S = 0.05
@@ -130,6 +132,28 @@ def await_runner(run: Run) -> None:
         time.sleep(_POLL_S)
 
 
+def unrecorded(error: StoreError, run: Run, runs: Path) -> StoreError:
+    """Return the error for a run that ended while its database couldn't take or show it."""
+    journal = runs / run.id / SIDE_NAME
+    if not journal.exists():
+        return error
+    return StoreError(
+        f"run {run.id} has ended and isn't recorded: {error.message}; what it measured is in {journal}",
+        hint="put the database back, or move a damaged one away: the next command takes the run in",
+    )
+
+
+def _owner(pid: int) -> str:
+    try:
+        user = Path(f"/proc/{pid}").stat().st_uid
+    except OSError:
+        return "somebody else"
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return f"user {user}"
+
+
 def request_stop(run: Run, *, force: bool) -> bool:
     """Signal the run's runner to stop, with a shorter grace if `force`; False if it isn't running any more."""
     if run.runner is None or not is_alive(run.runner):
@@ -138,4 +162,10 @@ def request_stop(run: Run, *, force: bool) -> bool:
         os.kill(run.runner.pid, signal.SIGINT if force else signal.SIGTERM)
     except ProcessLookupError:
         return False
+    except PermissionError:
+        owner = _owner(run.runner.pid)
+        raise UsageError(
+            f"run {run.id} belongs to {owner} (pid {run.runner.pid}): you may not stop it",
+            hint=f"ask {owner} to stop it",
+        ) from None
     return True

@@ -39,6 +39,10 @@ class ProcessId(Frozen):
     boot_id: str
 
 
+SUPERVISOR = "supervisor"
+"""The role of the process above a run's runner, which ends what a killed runner leaves."""
+
+
 class Run(Frozen):
     """One execution of an item's recipe; immutable once it has ended.
 
@@ -55,6 +59,7 @@ class Run(Frozen):
     host: str
     started_at: datetime
     ended_at: datetime | None = None
+    seconds: float | None = None
     outcome: Outcome | None = None
     stage: Stage = "preflight"
     failure: Failure | None = None

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from itertools import combinations
 
+from optrack.core.run import ProcessId
 from optrack.errors import HostUnfitError, InterruptedRunError
 from optrack.running.session import Session
 from optrack.steps.gpus import gpu_use
@@ -20,6 +21,7 @@ Gpus = tuple[int, ...] | None
 def take_host(
     session: Session,
     *,
+    supervisor: ProcessId | None = None,
     wait: bool,
     should_stop: Callable[[], bool],
     say: Callable[[str], object] = lambda text: None,
@@ -33,7 +35,7 @@ def take_host(
     said = None
     while True:
         try:
-            return _take(session)
+            return _take(session, supervisor)
         except HostUnfitError as error:
             if not wait:
                 raise
@@ -45,7 +47,7 @@ def take_host(
         time.sleep(_LOOK_EVERY_S)
 
 
-def _take(session: Session) -> HostLock:
+def _take(session: Session, supervisor: ProcessId | None) -> HostLock:
     """Take the first set of GPUs that is free and fit; raises what stood in the way of the last one."""
     refusal: HostUnfitError | None = None
     for gpus in _choices(session):
@@ -55,6 +57,7 @@ def _take(session: Session) -> HostLock:
                 project=session.settings.project,
                 gpus=gpus,
                 folder=session.settings.locks,
+                supervisor=supervisor,
             )
         except HostUnfitError as error:
             refusal = error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -52,6 +53,7 @@ class Side:
     ending: Ending | None = None
     said: set[str] = field(default_factory=set)
     sampler: Sampler | None = None
+    begun: float = field(default_factory=time.monotonic)
 
     def sampling(self, gpus: tuple[int, ...] | None) -> Sampler:
         """Return the sampler of this side's benchmark passes, over the given GPUs, None for all."""

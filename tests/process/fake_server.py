@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 
 def main() -> None:
@@ -69,7 +70,10 @@ def _die(options: argparse.Namespace) -> None:
 
 
 def _orphan(setsid: bool, wipe: bool) -> None:
-    """Fork twice, so that the grandchild loses its parent; it ignores SIGTERM and lives on."""
+    """Fork twice, so that the grandchild loses its parent; it ignores SIGTERM and lives on.
+
+    Its last argument is the current folder, by which a test knows it again.
+    """
     if os.fork() == 0:
         if setsid:
             os.setsid()
@@ -77,7 +81,7 @@ def _orphan(setsid: bool, wipe: bool) -> None:
             if setsid:
                 os.setsid()
             program = "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(600)"
-            command = [sys.executable, "-S", "-c", program]
+            command = [sys.executable, "-S", "-c", program, str(Path.cwd())]
             os.execve(sys.executable, command, {} if wipe else dict(os.environ))
         os._exit(0)
     os.wait()

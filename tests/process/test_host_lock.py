@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import os
+import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from optrack.errors import HostUnfitError
 from optrack.steps.hostlock import lock_host
+from optrack.steps.process import identity
 
 HOLD = """
 import sys, time, pathlib
@@ -79,3 +85,81 @@ def test_a_refused_run_holds_nothing(tmp_path: Path) -> None:
 def test_the_lock_files_are_for_all_users_of_the_host(tmp_path: Path) -> None:
     with lock_host("mine", project=tmp_path, folder=tmp_path):
         assert (tmp_path / "optrack-host.lock").stat().st_mode & 0o777 == 0o666
+
+
+def make_pipe(path: Path) -> None:
+    os.mkfifo(path, 0o666)
+
+
+def make_folder(path: Path) -> None:
+    path.mkdir()
+
+
+def make_link(path: Path) -> None:
+    path.symlink_to(path.with_name("elsewhere"))
+
+
+def make_socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(path))
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("make", [make_pipe, make_folder, make_link, make_socket])
+def test_what_is_no_file_is_refused_and_left_alone(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    path = tmp_path / "optrack-host.lock"
+    make(path)
+    before = path.lstat()
+    with pytest.raises(HostUnfitError, match=r"optrack-host\.lock is a ") as refused:
+        lock_host("mine", project=tmp_path, folder=tmp_path)
+    assert refused.value.hint and "OPTRACK_LOCKS" in refused.value.hint
+    assert path.lstat().st_ino == before.st_ino
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"rubbish \xff",
+        b"[" * 16_000,
+        b"5",
+        b'{"run": 5, "process": "abc"}',
+        b'{"run": {}, "process": []}',
+    ],
+)
+def test_a_holder_that_cannot_be_told_is_unknown(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "optrack-host.lock"
+    path.write_bytes(content)
+    with lock_host("mine", project=tmp_path, folder=tmp_path) as lock:
+        assert lock.earlier_runs == ()
+    path.write_bytes(content)
+    with path.open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(HostUnfitError, match="hasn't said its name"):
+            lock_host("mine", project=tmp_path, folder=tmp_path)
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def refuse(handle: int, how: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(HostUnfitError, match="can't be locked"):
+        lock_host("mine", project=tmp_path, folder=tmp_path)
+
+
+def test_the_host_is_refused_while_the_supervisor_of_a_killed_run_lives(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as above:
+        supervisor = identity(above.pid)
+        killed = lock_host("killed", project=tmp_path, folder=tmp_path, supervisor=supervisor)
+        for handle in killed._handles:
+            os.close(handle)
+        with pytest.raises(HostUnfitError, match=f"is being ended by its supervisor, pid {above.pid}"):
+            lock_host("mine", project=tmp_path, folder=tmp_path)
+        above.communicate(b"\n")
+    with lock_host("mine", project=tmp_path, folder=tmp_path) as lock:
+        assert lock.earlier_runs == ("killed",)

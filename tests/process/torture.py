@@ -1,8 +1,9 @@
 """Torture of whole runs: `python -m tests.process.torture kills|contention [--times N] [--seed N] [--keep DIR]`.
 
-kills       runner, follower or both are killed at N random moments over all stages of a run whose server forks
-            twice and calls setsid. After each: the next command closes the dead run, no process with its marker is
-            left, the database is sound, no transition or sample is lost or doubled, and the item can be run again.
+kills       runner, its process group, follower or all are killed at N random moments over all stages of a run whose
+            server wipes its environment, forks twice and calls setsid. After each: the next command closes the
+            dead run, no process of it is left, the database is sound, no transition or sample is lost or doubled,
+            and the item can be run again.
 contention  eight `optrack next` at once on three items, N times: each item is run by exactly one of them.
 
 Every broken promise is a line on the output; the exit code is 1 if there is one.
@@ -21,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ timeout: {{grace: 300ms}}
 ## Baseline
 {items}"""
 ITEM = '\n## {id}: Item\n\n```yaml recipe\nenv: {{NUMBER: "{id}"}}\n```\n'
-LAUNCH = "--port $PORT --orphans 1 --setsid --stubborn 1 --ready-after 0.2"
+LAUNCH = "--port $PORT --orphans 3 --setsid --wipe --stubborn 1 --ready-after 0.2"
 BENCH = "sleep 0.15; echo score = 5\nsetup: sleep 0.1\nrepetitions: 2"
 PATIENCE_S = 120.0
 
@@ -92,14 +93,19 @@ class Project:
     def runners(self) -> list[int]:
         """Return the pids of this project's runners."""
         mark = f"--project {self.folder}"
-        lines = ((pid, proc.PROC / str(pid) / "cmdline") for pid in proc.table())
-        found = []
-        for pid, path in lines:
-            with suppress(OSError):
-                words = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                if "optrack.runner" in words and mark in words:
-                    found.append(pid)
-        return found
+        return [pid for pid, line in command_lines() if "optrack.runner" in line and mark in line]
+
+    def lost(self) -> list[tuple[int, str]]:
+        """Return the processes that have wiped their environment and live, by their last argument."""
+        return [(pid, line) for pid, line in command_lines() if line.endswith(f" {self.folder}")]
+
+
+def command_lines() -> Iterator[tuple[int, str]]:
+    """Yield every process of the machine with its whole command line."""
+    for pid in proc.table():
+        with suppress(OSError):
+            words = (proc.PROC / str(pid) / "cmdline").read_bytes().strip(b"\0").replace(b"\0", b" ")
+            yield pid, words.decode(errors="replace")
 
 
 def kills(folder: Path, times: int, seed: int) -> list[str]:
@@ -118,18 +124,24 @@ def kills(folder: Path, times: int, seed: int) -> list[str]:
     )[0]
     for turn in range(times):
         before = {run for (run,) in project.rows("SELECT id FROM run")}
-        victim = chance.choice(["runner", "follower", "both"])
+        victim = chance.choice(["runner", "group", "follower", "both"])
         follower = project.optrack("run", "1")
-        if chance.random() < 0.85:
+        moment = chance.random()
+        if moment < 0.4:
+            _await(lambda: bool(project.lost()) or follower.poll() is not None)  # noqa: B023
+            time.sleep(chance.uniform(0, 0.2))
+        elif moment < 0.85:
             _await(lambda: _stage(project, before) != "no run yet")  # noqa: B023
             time.sleep(chance.uniform(0, span))
         else:
             time.sleep(chance.uniform(0.05, 2))
         if victim in ("follower", "both"):
             follower.kill()
-        for pid in project.runners() if victim in ("runner", "both") else ():
+        for pid in project.runners() if victim != "follower" else ():
             with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+                os.killpg(os.getpgid(pid), signal.SIGKILL) if victim == "group" else os.kill(
+                    pid, signal.SIGKILL
+                )
         stage = _stage(project, before)
         follower.communicate(timeout=PATIENCE_S)
         _settle(project, before)
@@ -182,6 +194,10 @@ def check(project: Project, before: set[str]) -> list[str]:
             broken.append(f"run {run} is still open")
         if left := leftovers(run):
             broken.append(f"run {run} left {[(p.pid, proc.command_line(p.pid)) for p in left]}")
+    if lost := project.lost():
+        broken.append(f"lost processes live on: {lost}")
+        for pid, _ in lost:
+            os.kill(pid, signal.SIGKILL)
     if project.rows("PRAGMA integrity_check") != [("ok",)]:
         broken.append("the database is damaged")
     if project.rows("PRAGMA foreign_key_check"):

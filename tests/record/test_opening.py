@@ -194,3 +194,23 @@ def test_a_database_in_a_folder_that_nobody_may_write_can_still_be_read(database
         assert "read-only" in refusal(database).message
     finally:
         database.parent.chmod(0o755)
+
+
+def test_a_database_that_lost_a_table_is_refused(database: Path) -> None:
+    Store.open(database).close()
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("DROP TABLE note")
+    assert "lost its table note" in refusal(database).message
+    with pytest.raises(StoreError, match="lost its table note"):
+        Reader.open(database)
+
+
+@pytest.mark.parametrize("revision", ["0000", "abc", "1a2b3c4d5e6f"])
+def test_a_schema_that_nobody_knows_is_refused(database: Path, revision: str) -> None:
+    Store.open(database).close()
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = ?", (revision,))
+        connection.commit()
+    assert "doesn't know" in refusal(database).message
+    with pytest.raises(StoreError, match="doesn't know"):
+        Reader.open(database)

@@ -138,7 +138,7 @@ def run_text(log: Log, run: Run) -> str:
 
 
 def _head(log: Log, run: Run) -> str:
-    took = f", {_minutes((run.ended_at - run.started_at).total_seconds())}" if run.ended_at else ""
+    took = f", {_minutes(run.seconds)}" if run.seconds is not None else ""
     by = f" by {cell(run.actor)}" if run.actor else ""
     label = " (imported)" if is_imported(run) else ""
     measured = measured_text(run, log.metric.name)

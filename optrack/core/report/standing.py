@@ -71,11 +71,11 @@ def best_item(log: Log) -> ItemState | None:
 
 
 def last_record(log: Log) -> datetime | None:
-    """Return the time of the latest thing in the log: what it tells of is complete up to then."""
-    times = [run.ended_at or run.started_at for run in log.runs]
-    times += [transition.at for transition in log.transitions]
+    """Return the time of the last thing of each kind in the log: what it tells of is complete up to then."""
+    times = [run.ended_at or run.started_at for run in log.runs[-1:]]
+    times += [transition.at for transition in log.transitions[-1:]]
     times += [note.at for state in log.states for note in state.notes]
-    times += [judged.at for judged in log.judgements]
+    times += [judged.at for judged in log.judgements[-1:]]
     return max(times, default=None)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from optrack.steps.process.command import MARKER, Command, Exit
 from optrack.steps.process.ending import alive
 from optrack.steps.process.identity import identity, is_alive, own_identity
-from optrack.steps.process.leftovers import end, end_leftovers, leftovers
-from optrack.steps.process.reaper import become_subreaper
+from optrack.steps.process.leftovers import await_supervisors, end, end_leftovers, leftovers
+from optrack.steps.process.reaper import become_subreaper, go_below_supervisor
 from optrack.steps.process.running import CommandTimeoutError, run
 from optrack.steps.process.tree import Stopped, Tree, start
 
@@ -18,9 +18,11 @@ __all__ = [
     "Stopped",
     "Tree",
     "alive",
+    "await_supervisors",
     "become_subreaper",
     "end",
     "end_leftovers",
+    "go_below_supervisor",
     "identity",
     "is_alive",
     "leftovers",

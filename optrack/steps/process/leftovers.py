@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from optrack.core.run import ProcessId
 from optrack.steps.process import proc
 from optrack.steps.process.command import MARKER
-from optrack.steps.process.ending import POLL_S, alive, kill_all, send
+from optrack.steps.process.ending import DEATH_S, POLL_S, alive, kill_all, send
 from optrack.steps.process.identity import boot_id, identity_of
+from optrack.steps.process.supervisor import GRACE_S
 
 
 def leftovers(run: str, recorded: Sequence[ProcessId] = ()) -> tuple[ProcessId, ...]:
@@ -55,6 +56,20 @@ def end_leftovers(
     end(found, grace_s)
     killed, left = kill_all(lambda: leftovers(run, recorded))
     return tuple(dict.fromkeys((*found, *killed))), left
+
+
+def await_supervisors(
+    run: str, recorded: Sequence[ProcessId], supervisors: Sequence[ProcessId]
+) -> tuple[ProcessId, ...]:
+    """Wait while a dead runner's supervisor ends what is below it; return what it had still to end.
+
+    What it can't end within its grace and the time that a killed process may take is left to `end_leftovers`.
+    """
+    if not alive(supervisors):
+        return ()
+    below = leftovers(run, (*recorded, *supervisors))
+    _gone(supervisors, GRACE_S + DEATH_S)
+    return tuple(process for process in below if process not in supervisors)
 
 
 def _gone(processes: Sequence[ProcessId], within_s: float) -> bool:

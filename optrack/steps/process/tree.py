@@ -21,6 +21,9 @@ from optrack.steps.process.identity import identity_of, is_alive
 SETTLE_S = 3.0
 """How long the rest of a tree may take to end once those that were asked to stop have gone."""
 
+LONGEST_PAUSE_S = 1.0
+"""How long a process may go unseen: one that changes all that tells whose it is before that is lost."""
+
 SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ksh", "busybox"})
 PIPE_ENDS = frozenset({"tee", "cat", "ts", "sed", "awk", "gawk", "mawk", "grep"})
 
@@ -68,7 +71,7 @@ class Tree:
         self._strangers: set[tuple[int, int]] = set()
         self._seen: tuple[ProcessId, ...] = ()
         self._scanned = 0.0
-        self._cost = 0.0
+        self._cost_s = 0.0
         row = proc.row(process.pid)
         assert row is not None  # it is our child and hasn't been reaped
         self.leader = identity_of(row)
@@ -109,19 +112,19 @@ class Tree:
 
     def track(self) -> tuple[ProcessId, ...]:
         """Look for the tree's processes now, and return those that live."""
-        begin = time.monotonic()
+        begin = time.thread_time()
         rows = {row.pid: row for row in proc.table().values() if not _reaped(row)}
         members = self._members(rows)
         for row in members:
             self._take(row)
         self._scanned = time.monotonic()
-        self._cost = self._scanned - begin
+        self._cost_s = time.thread_time() - begin
         self._seen = tuple(identity_of(row) for row in members)
         return self._seen
 
     def refresh(self) -> None:
-        """Track again if that is due: seldom enough to cost less than 2% of one core."""
-        if time.monotonic() - self._scanned >= max(0.2, 50 * self._cost):
+        """Track again if that is due: seldom enough to use 2% of one core, but every second at the least."""
+        if time.monotonic() - self._scanned >= min(max(0.2, 50 * self._cost_s), LONGEST_PAUSE_S):
             self.track()
 
     def listening(self, port: int) -> bool:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlalchemy import insert
+from sqlalchemy import delete, insert
 from sqlalchemy.exc import IntegrityError
-from sqlmodel import Session
+from sqlmodel import Session, col
 
 from optrack.errors import UsageError
 from optrack.steps.record import claims, evidence, journal, judgements
 from optrack.steps.record.side import (
     ArtifactKept,
+    ClaimKept,
     EndKept,
     EventKept,
     JudgementKept,
@@ -34,6 +35,9 @@ def apply(session: Session, what: Kept, *, late: bool = False) -> Result:
     `late` is for what comes from a side journal: its end corrects a run that was closed as interrupted since.
     """
     match what:
+        case ClaimKept():
+            if not claims.take_in(session, what.claim):
+                raise UsageError(f"{what.claim.item} can't be taken up by {what.run} now")
         case EventKept():
             return journal.add_event(session, what.run, what.event, what.at)
         case SamplesKept():
@@ -63,9 +67,25 @@ def apply(session: Session, what: Kept, *, late: bool = False) -> Result:
                 item_after=what.item_after,
                 why=what.why,
                 verdict=what.verdict,
+                seconds=what.seconds,
                 correct=late,
             )
     return None
+
+
+def apply_once(session: Session, line: Line, *, late: bool = False) -> Result:
+    """Write the record of a line, and with it that the line was written."""
+    if isinstance(line.what, ClaimKept):
+        apply(session, line.what, late=late)
+    session.execute(insert(SideLineRow).values(id=line.id, run=line.what.run))
+    result = None if isinstance(line.what, ClaimKept) else apply(session, line.what, late=late)
+    session.flush()
+    return result
+
+
+def forget_lines(session: Session, run: str) -> None:
+    """Forget which lines of a side journal were written, once there is no such journal any more."""
+    session.execute(delete(SideLineRow).where(col(SideLineRow.run) == run))
 
 
 def apply_lines(session: Session, lines: Iterable[Line]) -> int:
@@ -75,13 +95,12 @@ def apply_lines(session: Session, lines: Iterable[Line]) -> int:
     """
     count = 0
     for line in lines:
-        if session.get(SideLineRow, line.id) is not None or session.get(RunRow, line.what.run) is None:
+        is_known = session.get(RunRow, line.what.run) is not None
+        if is_known == isinstance(line.what, ClaimKept) or session.get(SideLineRow, line.id) is not None:
             continue
         with session.begin_nested() as step:
-            session.execute(insert(SideLineRow).values(id=line.id, run=line.what.run))
             try:
-                apply(session, line.what, late=True)
-                session.flush()
+                apply_once(session, line, late=True)
             except (IntegrityError, UsageError):
                 step.rollback()
                 continue

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Collection
 from datetime import datetime
 
-from sqlalchemy import insert, update
+from sqlalchemy import func, insert, update
 from sqlmodel import Session, col, select
 
 from optrack.core.canonical import as_written, recipe_digest, value_text
@@ -17,7 +17,7 @@ from optrack.core.status import STATUSES, Status, may_move
 from optrack.errors import UsageError
 from optrack.steps.record.contents import put_content, stored
 from optrack.steps.record.journal import add_event
-from optrack.steps.record.tables import FormerNameRow, ItemRow, PlanRow, RunRow, TransitionRow
+from optrack.steps.record.tables import ContentRow, FormerNameRow, ItemRow, PlanRow, RunRow, TransitionRow
 from optrack.steps.record.times import as_text
 
 
@@ -93,10 +93,18 @@ def claim_item(session: Session, run: Run, from_statuses: Collection[Status]) ->
     return True
 
 
+def take_in(session: Session, run: Run) -> bool:
+    """Insert a run that took its item up in a database that is gone; False while another run has the item."""
+    if run.plan_digest and session.get(ContentRow, run.plan_digest) is None:
+        run = run.model_copy(update={"plan_digest": ""})
+    return claim_item(session, run, [status for status in STATUSES if status != "in_progress"])
+
+
 def _insert_run(session: Session, run: Run, item_key: int) -> None:
     plan = session.get(PlanRow, run.plan)
     values = {
         "id": run.id,
+        "seq": select(func.coalesce(func.max(RunRow.seq), 0) + 1).scalar_subquery(),
         "plan": run.plan,
         "item_key": item_key,
         "host": stored(run.host),
@@ -176,6 +184,7 @@ def end_run(
     item_after: Status | None,
     why: str,
     verdict: str | None,
+    seconds: float | None = None,
     correct: bool = False,
 ) -> bool:
     """Close the run, move its item on and say so in the journal; returns False where it was closed before.
@@ -190,6 +199,7 @@ def end_run(
         return False
     corrected = row.outcome is not None
     row.outcome, row.stage, row.ended_at = outcome, stage, as_text(at)
+    row.seconds = seconds
     row.failure = value_text(failure) if failure else None
     row.fingerprint = failure.fingerprint if failure else None
     session.add(row)

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session, create_engine
 
 from optrack.errors import StoreError
-from optrack.steps.record.schema import BUSY_TIMEOUT_S, HEAD, read_error, standing
+from optrack.steps.record.schema import BUSY_TIMEOUT_S, HEAD, file_id, lost_error, read_error, standing
 
 T = TypeVar("T")
 
@@ -36,6 +36,8 @@ class Database:
     def __init__(self, path: Path, engine: Engine) -> None:
         self.path = path
         self._engine = engine
+        self._file: tuple[int, int] | None = None
+        event.listen(engine, "connect", self._require_in_place)
 
     @classmethod
     def open(cls, path: Path, *, patience_s: float) -> Database:
@@ -62,7 +64,17 @@ class Database:
             except BaseException:
                 engine.dispose()
                 raise
+        database._file = file_id(path)
         return database
+
+    def is_in_place(self) -> bool:
+        """Whether the database's name stands for the file that was opened."""
+        return self._file is None or file_id(self.path) == self._file
+
+    def _require_in_place(self, connection: Any, _record: Any) -> None:
+        if not self.is_in_place():
+            connection.close()
+            raise lost_error(self.path)
 
     def write(self, work: Callable[[Session], T], *, durable: bool, patience_s: float) -> T:
         """Do `work` in one transaction that holds the write lock from its beginning, and return its result.
@@ -116,6 +128,11 @@ def _openable(path: Path) -> str:
         )
     if state == "newer":
         raise StoreError(f"{path} was written by a newer optrack", hint="upgrade optrack")
+    if state == "unknown":
+        raise StoreError(
+            f"{path} has a schema that this version of optrack doesn't know",
+            hint="use the optrack that wrote it, or point OPTRACK_DB to another file",
+        )
     refused = path if path.exists() and not os.access(path, os.W_OK) else None
     if refused is None and not os.access(path.parent, os.W_OK):
         refused = path.parent

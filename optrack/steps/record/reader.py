@@ -27,13 +27,21 @@ from optrack.core.state import (
 )
 from optrack.errors import StoreError, UsageError
 from optrack.steps.record import failures, rows
-from optrack.steps.record.schema import connect_to_read, database_path, read_error, standing
+from optrack.steps.record.schema import (
+    connect_to_read,
+    database_path,
+    file_id,
+    lost_error,
+    read_error,
+    standing,
+)
 
 _NOT_READABLE = {
     "missing": ("doesn't exist", "`optrack next` creates it"),
     "empty": ("is empty", "`optrack next` fills it"),
     "older": ("was written by an older optrack", "any command that writes brings it up to date"),
     "newer": ("was written by a newer optrack", "upgrade optrack"),
+    "unknown": ("has a schema that this version of optrack doesn't know", "use the optrack that wrote it"),
     "foreign": ("is a database of something else", "point OPTRACK_DB to a file of its own"),
 }
 
@@ -48,6 +56,7 @@ class Reader:
         self.path = path
         self._connection = connection
         self._lock = threading.Lock()
+        self._file = file_id(path)
         self._recipes: dict[str, Mapping[str, Any]] = {}
         self._states: rows.KnownStates = {}
         connection.row_factory = sqlite3.Row
@@ -74,6 +83,11 @@ class Reader:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def require_in_place(self) -> None:
+        """Raise StoreError where the database's name stands for another file now, or for none."""
+        if file_id(self.path) != self._file:
+            raise lost_error(self.path)
 
     def version(self) -> int:
         """Return a number that changes once anybody has written since the last call; costs microseconds."""
@@ -128,11 +142,13 @@ class Reader:
         where, values = _where({"plan": plan, "id": item})
         if item is not None:
             where = f"WHERE item_key {'IN' if plan is None else '='} (SELECT key FROM item {where})"
-        return self._runs(f"{where} ORDER BY id DESC LIMIT ?", *values, -1 if limit is None else limit)
+        return self._runs(
+            f"{where} ORDER BY seq DESC, id DESC LIMIT ?", *values, -1 if limit is None else limit
+        )
 
     def beside(self, run: str) -> str | None:
         """Return the id of the baseline's run measured beside this one, None if there is none."""
-        found = self._all("SELECT id FROM run_record WHERE beside = ? ORDER BY id DESC LIMIT 1", run)
+        found = self._all("SELECT id FROM run_record WHERE beside = ? ORDER BY seq DESC LIMIT 1", run)
         return str(found[0]["id"]) if found else None
 
     def launch_counts(self, plan: str) -> Mapping[str, int]:
@@ -145,7 +161,7 @@ class Reader:
 
     def open_runs(self) -> tuple[Run, ...]:
         """Return the runs without an outcome, oldest first."""
-        return self._runs("WHERE outcome IS NULL ORDER BY id")
+        return self._runs("WHERE outcome IS NULL ORDER BY seq, id")
 
     def run(self, run: str) -> Run:
         """Return a whole run by its id, by the beginning of it, or by any part of it that no other run has.
@@ -214,7 +230,9 @@ class Reader:
     def failures(self, plan: str | None = None) -> tuple[KnownFailure, ...]:
         """Return the failures that runs met, by fingerprint, the latest first."""
         where, values = _where({"plan": plan}, "fingerprint IS NOT NULL AND outcome <> 'interrupted'")
-        return failures.by_fingerprint(self._all(f"SELECT * FROM run_record {where} ORDER BY id", *values))
+        return failures.by_fingerprint(
+            self._all(f"SELECT * FROM run_record {where} ORDER BY seq, id", *values)
+        )
 
     def _runs(self, rest: str, *values: object) -> tuple[Run, ...]:
         with self._reading() as connection:
@@ -253,7 +271,7 @@ def _where(wanted: Mapping[str, str | None], *also: str) -> tuple[str, list[str]
 def _run_named(connection: sqlite3.Connection, name: str) -> str:
     if connection.execute("SELECT 1 FROM run WHERE id = ?", (name,)).fetchone():
         return name
-    known = [row["id"] for row in connection.execute("SELECT id FROM run ORDER BY id DESC")]
+    known = [row["id"] for row in connection.execute("SELECT id FROM run ORDER BY seq DESC, id DESC")]
     for found in ([i for i in known if i.startswith(name)], [i for i in known if name in i]):
         if name and len(found) == 1:
             return str(found[0])

@@ -85,6 +85,7 @@ def run(row: sqlite3.Row, recipe: Mapping[str, Any], **whole: Any) -> Run:
         host=row["host"],
         started_at=from_text(row["started_at"]),
         ended_at=from_text(row["ended_at"]) if row["ended_at"] else None,
+        seconds=row["seconds"],
         outcome=row["outcome"],
         stage=row["stage"],
         failure=Failure.model_validate(json.loads(row["failure"])) if row["failure"] else None,

@@ -13,9 +13,36 @@ from optrack.errors import StoreError
 HEAD = "0001"
 """The newest migration: the schema that this version of optrack writes and reads."""
 
+EARLIER: frozenset[str] = frozenset()
+"""The migrations before it, from which a database is brought up to date."""
+
+TABLES = frozenset(
+    {
+        "acceptance",
+        "adoption",
+        "artifact",
+        "content",
+        "event",
+        "former_name",
+        "item",
+        "judgement",
+        "note",
+        "part",
+        "plan",
+        "process",
+        "run",
+        "run_note",
+        "sample",
+        "side_line",
+        "stage",
+        "transition",
+    }
+)
+"""The tables of that schema."""
+
 BUSY_TIMEOUT_S = 5.0
 
-Standing = Literal["missing", "empty", "current", "older", "newer", "foreign"]
+Standing = Literal["missing", "empty", "current", "older", "newer", "foreign", "unknown"]
 
 
 def database_path(url: str | Path) -> Path:
@@ -59,9 +86,35 @@ def standing(path: Path) -> Standing:
             raise read_error(path, error) from error
     if row is None:
         return "empty"
-    if row[0] == HEAD:
+    revision = str(row[0])
+    if revision == HEAD:
+        if lost := TABLES - tables:
+            raise StoreError(
+                f"{path} is damaged: it has lost its table {min(lost)}",
+                hint="put a copy of it back, or move it away: the next command begins a new one",
+            )
         return "current"
-    return "newer" if str(row[0]) > HEAD else "older"
+    if not revision.isdecimal():
+        return "unknown"
+    return "newer" if revision > HEAD else "older" if revision in EARLIER else "unknown"
+
+
+def file_id(path: Path) -> tuple[int, int] | None:
+    """Return what tells this file from another of its name, None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def lost_error(path: Path) -> StoreError:
+    """Return the StoreError for a database that isn't any more what was opened."""
+    what = "was replaced by another file" if path.exists() else "was deleted or moved away"
+    return StoreError(
+        f"{path} {what} while it was in use",
+        hint="put it back, or begin a new one: the next command takes in what a run wrote beside its logs",
+    )
 
 
 def connect_to_read(path: Path) -> sqlite3.Connection:

@@ -1,4 +1,9 @@
-"""The side journal of a run: what the database couldn't take now, as JSON lines beside the run's logs."""
+"""The side journal of a run: all that is recorded of it, as JSON lines beside its logs, until the database has it.
+
+Every line is written here first and then, under the same id, to the database. The file goes with the end of a run
+that the database then holds. Where it doesn't, locked, full, deleted, replaced or damaged as it may be, the next
+command takes in what is missing, and leaves the file under another name.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,7 @@ import json
 import os
 import uuid
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal
@@ -17,11 +23,20 @@ from optrack.core.events import Event
 from optrack.core.frozen import Frozen
 from optrack.core.judgement import Judgement
 from optrack.core.metrics import Sample
-from optrack.core.run import Failure, Outcome, ProcessId, Stage
+from optrack.core.run import Failure, Outcome, ProcessId, Run, Stage
 from optrack.core.state import Against
 from optrack.core.status import Status
 
 SIDE_NAME = "journal.jsonl"
+IMPORTED_NAME = "journal.imported.jsonl"
+
+
+class ClaimKept(Frozen):
+    """The run itself, as it took its item up."""
+
+    kind: Literal["claim"] = "claim"
+    run: str
+    claim: Run
 
 
 class EventKept(Frozen):
@@ -96,6 +111,7 @@ class EndKept(Frozen):
     item_after: Status | None
     why: str
     verdict: str | None
+    seconds: float | None = None
 
 
 class JudgementKept(Frozen):
@@ -111,7 +127,8 @@ class JudgementKept(Frozen):
 
 
 Kept = (
-    EventKept
+    ClaimKept
+    | EventKept
     | SamplesKept
     | StageKept
     | PartsKept
@@ -130,10 +147,14 @@ class Line(Frozen):
     what: Annotated[Kept, Field(discriminator="kind")]
 
 
-def keep(run_dir: Path, what: Kept) -> None:
-    """Append to the run's side journal and have it on the disk when this returns. Raises OSError."""
+def line_of(what: Kept) -> Line:
+    """Return a line of its own for a record."""
+    return Line(id=uuid.uuid4().hex, what=what)
+
+
+def keep(run_dir: Path, line: Line, *, durable: bool = False) -> None:
+    """Append to the run's side journal; a `durable` line is on the disk when this returns. Raises OSError."""
     run_dir.mkdir(parents=True, exist_ok=True)
-    line = Line(id=uuid.uuid4().hex, what=what)
     torn = _torn(run_dir / SIDE_NAME)
     text = f"{chr(10) if torn else ''}{value_text(line)}\n"
     descriptor = os.open(run_dir / SIDE_NAME, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
@@ -141,9 +162,46 @@ def keep(run_dir: Path, what: Kept) -> None:
         view = memoryview(text.encode("ascii"))
         while view:
             view = view[os.write(descriptor, view) :]
+        if durable:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync(run_dir: Path) -> None:
+    """Have the run's side journal on the disk. Raises OSError."""
+    descriptor = os.open(run_dir / SIDE_NAME, os.O_RDONLY)
+    try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def remove(run_dir: Path) -> None:
+    """Remove the side journal of a run that the database holds."""
+    with suppress(OSError):
+        (run_dir / SIDE_NAME).unlink(missing_ok=True)
+
+
+def put_away(run_dir: Path) -> None:
+    """Keep a side journal that was taken in under a name that nobody looks for."""
+    with suppress(OSError):
+        (run_dir / SIDE_NAME).rename(run_dir / IMPORTED_NAME)
+
+
+def journals(runs: Path) -> list[str]:
+    """Return the ids of the runs that have a side journal, oldest first."""
+    try:
+        with os.scandir(runs) as folders:
+            return sorted(f.name for f in folders if (runs / f.name / SIDE_NAME).is_file())
+    except OSError:
+        return []
+
+
+def claim_in(run_dir: Path) -> Run | None:
+    """Return the run as its side journal has it; None where that doesn't begin with it."""
+    first = next(kept_lines(run_dir), None)
+    return first.what.claim if first is not None and isinstance(first.what, ClaimKept) else None
 
 
 def _torn(path: Path) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -18,11 +20,11 @@ from optrack.core.run import Failure, Outcome, ProcessId, Run, Stage
 from optrack.core.snapshot import Snapshot
 from optrack.core.state import Acceptance, Adoption, Against, ItemState, Note, Transition
 from optrack.core.status import Status
-from optrack.errors import StoreError
+from optrack.errors import OptrackError, StoreError
 from optrack.steps.record import applying, claims, evidence, judgements, plans, side
 from optrack.steps.record.database import BusyError, Database, NoRoomError, write_error
 from optrack.steps.record.reader import Reader
-from optrack.steps.record.schema import database_path
+from optrack.steps.record.schema import database_path, lost_error
 
 T = TypeVar("T")
 
@@ -35,9 +37,9 @@ _PENDING: tuple[Status, ...] = ("pending",)
 class Store:
     """The database of a project, open for writing.
 
-    What a run has to say (events, samples, its end, …) goes to a side journal in the run's folder where the
-    database stays locked or refuses; `import_side` takes it in later, once. Everything else raises StoreError
-    then. Reading goes through `reader`.
+    What a run has to say (events, samples, its end, …) goes to a side journal in the run's folder too, until the
+    database is known to hold the whole run; `import_side` takes in later, once, what it couldn't take. Everything
+    else raises StoreError then. Reading goes through `reader`.
     """
 
     def __init__(self, database: Database, reader: Reader, runs_dir: Path, *, patience_s: float) -> None:
@@ -45,7 +47,8 @@ class Store:
         self._database = database
         self._runs_dir = runs_dir
         self._patience_s = patience_s
-        self._sided: set[str] = set()
+        self._claimed: dict[str, int] = {}
+        self._waiting: dict[str, list[side.Line]] = {}
 
     @classmethod
     def open(cls, url: str | Path, *, runs_dir: Path | None = None, patience_s: float = _PATIENCE_S) -> Store:
@@ -108,7 +111,13 @@ class Store:
         It fails (False) where the item stands elsewhere than `from_statuses` or has a live run. A run that is
         `beside` another takes no item.
         """
-        return self._write(lambda s: claims.claim_item(s, run, from_statuses))
+        line = side.line_of(side.ClaimKept(run=run.id, claim=run))
+        is_claimed = self._write(lambda s: claims.claim_item(s, run, from_statuses))
+        if is_claimed:
+            self._claimed[run.id] = 0
+            with suppress(OSError):
+                side.keep(self._runs_dir / run.id, line)
+        return is_claimed
 
     def set_runner(self, run: str, runner: ProcessId) -> None:
         """Record which process runs the run, once it is known."""
@@ -147,6 +156,8 @@ class Store:
     def add_samples(self, run: str, samples: Sequence[Sample]) -> None:
         """Record samples; NaN and infinities stay what they are."""
         self._keep(side.SamplesKept(run=run, samples=tuple(samples)))
+        if run in self._claimed:
+            self._claimed[run] += len(samples)
 
     def put_snapshot(self, run: str, snapshot: Snapshot) -> None:
         """Record the captured parts of the run's snapshot; a part given again replaces the earlier one."""
@@ -175,9 +186,11 @@ class Store:
         item_after: Status | None,
         why: str,
         verdict: str | None = None,
+        seconds: float | None = None,
     ) -> bool:
         """Close the run, move its item and journal `RunEnded`, all or nothing; False if it was closed before.
 
+        `seconds` is what it took by a monotonic clock.
         The item moves (to `item_after`, recorded with `why`) only if it is still in progress.
         """
         end = side.EndKept(
@@ -189,8 +202,27 @@ class Store:
             item_after=item_after,
             why=why,
             verdict=verdict,
+            seconds=seconds,
         )
-        return bool(self._keep(end, durable=True))
+        is_closed = bool(self._keep(end, durable=True))
+        if is_closed and run in self._claimed and self.holds(run):
+            side.remove(self._runs_dir / run)
+            self._claimed.pop(run)
+            with suppress(BusyError, NoRoomError, StoreError):
+                forget = partial(applying.forget_lines, run=run)
+                self._database.write(forget, durable=False, patience_s=_PATIENCE_WITH_A_SIDE_JOURNAL_S)
+        return is_closed
+
+    def holds(self, run: str) -> bool:
+        """Whether the database that stands there now has the run that this store wrote, with its end and samples."""
+        if run in self._waiting or not self._database.is_in_place():
+            return False
+        try:
+            with Reader.open(self._database.path) as reader:
+                found = reader.run(run)
+        except OptrackError:
+            return False
+        return found.outcome is not None and len(found.samples) == self._claimed.get(run, len(found.samples))
 
     def put_judgement(
         self, judgement: Judgement, plan: str, item: str, at: datetime, *, against: Against = "baseline"
@@ -238,37 +270,60 @@ class Store:
         lines = list(side.kept_lines(run_dir))
         if not lines:
             return 0
-        return self._write(lambda s: applying.apply_lines(s, lines))
+        count = self._write(lambda s: applying.apply_lines(s, lines))
+        if any(run.id == lines[0].what.run and run.outcome for run in self.reader.runs()):
+            side.put_away(run_dir)
+        return count
 
     def _write(self, work: Callable[[Session], T]) -> T:
+        if not self._database.is_in_place():
+            raise lost_error(self._database.path)
         try:
             return self._database.write(work, durable=True, patience_s=self._patience_s)
         except (BusyError, NoRoomError) as error:
             raise write_error(self._database.path, error) from error
 
     def _keep(self, what: side.Kept, *, durable: bool = False) -> applying.Result:
-        """Write a record of a run to the database, or to its side journal where the database refuses."""
-        run_dir = self._runs_dir / what.run
-        patience_s = min(self._patience_s, _PATIENCE_OF_A_RUN_S)
+        """Write a record of a run to its side journal and the database; the first alone where that refuses.
+
+        A database that was deleted or moved away is still written to as it was opened: what reads through this
+        store sees the whole run. A run that this store hasn't claimed has a side journal only from then on.
+        """
+        run_dir, line = self._runs_dir / what.run, side.line_of(what)
+        is_ours = what.run in self._claimed
+        unwritten = self._ahead(run_dir, line) if is_ours else None
+        waiting = self._waiting.get(what.run, [])
+        patience_s = (
+            _PATIENCE_WITH_A_SIDE_JOURNAL_S if waiting else min(self._patience_s, _PATIENCE_OF_A_RUN_S)
+        )
+
+        def write(session: Session) -> applying.Result:
+            applying.apply_lines(session, waiting)
+            return applying.apply_once(session, line) if is_ours else applying.apply(session, what)
+
         try:
-            if what.run in self._sided:
-                lines = list(side.kept_lines(run_dir))
-                self._database.write(
-                    lambda s: applying.apply_lines(s, lines),
-                    durable=True,
-                    patience_s=_PATIENCE_WITH_A_SIDE_JOURNAL_S,
-                )
-                self._sided.discard(what.run)
-            return self._database.write(
-                lambda s: applying.apply(s, what), durable=durable, patience_s=patience_s
-            )
-        except (BusyError, NoRoomError) as error:
+            result = self._database.write(write, durable=durable, patience_s=patience_s)
+        except (BusyError, NoRoomError, StoreError) as error:
+            if isinstance(error, StoreError) and not is_ours:
+                raise
             try:
-                side.keep(run_dir, what)
+                if unwritten is not None:
+                    raise unwritten
+                side.sync(run_dir) if is_ours else side.keep(run_dir, line, durable=True)
             except OSError as second:
                 raise StoreError(
                     f"neither {self._database.path} nor {run_dir / side.SIDE_NAME} can be written: {second}",
                     hint="free some disk space",
                 ) from error
-            self._sided.add(what.run)
+            self._waiting[what.run] = [*waiting, line]
             return None
+        self._waiting.pop(what.run, None)
+        return result
+
+    def _ahead(self, run_dir: Path, line: side.Line) -> OSError | None:
+        """Write a line to the side journal before the database gets it; return why that can't be done."""
+        try:
+            side.keep(run_dir, line)
+        except OSError as error:
+            return error
+        return None

@@ -67,12 +67,16 @@ class FormerNameRow(SQLModel, table=True):
 
 
 class RunRow(SQLModel, table=True):
-    """One execution; `live` runs have no outcome, and an item has at most one that isn't beside another."""
+    """One execution; `live` runs have no outcome, and an item has at most one that isn't beside another.
+
+    `seq` is the order in which the runs were taken up, whatever the clock said; `seconds` what a run took by a
+    clock that nobody sets.
+    """
 
     __tablename__ = "run"
     __table_args__ = (
-        Index("ix_run_item", "item_key", "id"),
-        Index("ix_run_plan", "plan", "id"),
+        Index("ix_run_item", "item_key", "seq", "id"),
+        Index("ix_run_plan", "plan", "seq", "id"),
         Index("ix_run_fingerprint", "fingerprint"),
         Index(
             "ux_run_live",
@@ -89,11 +93,13 @@ class RunRow(SQLModel, table=True):
         ),
     )
     id: str = Field(primary_key=True)
+    seq: int | None = None
     plan: str = Field(foreign_key="plan.name")
     item_key: int = Field(foreign_key="item.key")
     host: str
     started_at: str
     ended_at: str | None = None
+    seconds: float | None = None
     outcome: str | None = None
     stage: str
     failure: str | None = None

@@ -28,14 +28,13 @@ def run_list(metric: str, id: str) -> RowList[Run]:  # noqa: A002
     def cells(run: Run) -> Sequence[Cell]:
         mark = marks.outcome(run)
         series = series_of(run.samples, metric)
-        took = (run.ended_at - run.started_at).total_seconds() if run.ended_at else None
         told = run.failure.message if run.failure else f"beside {run.beside}" if run.beside else ""
         return (
             Cell(run.id),
             Cell(figures.clock(run.started_at), "quiet"),
             Cell(str(mark), mark.tone),
             Cell(run.stage, "quiet"),
-            Cell(figures.duration(took), "quiet"),
+            Cell(figures.duration(run.seconds), "quiet"),
             Cell(figures.number(median(series.values), series.metric.unit) if series else "-"),
             Cell(str(len(series.values)) if series else "-", "quiet"),
             Cell(told, "bad" if run.failure else "quiet"),

@@ -19,7 +19,7 @@ def stage_lines(
     if progress.began is None:
         return [Content.styled("The runner has not reported yet.", "$quiet")]
     end = progress.ended_at or now
-    elapsed = figures.duration((end - progress.began).total_seconds())
+    elapsed = figures.duration(max(0.0, (end - progress.began).total_seconds()))
     lines = [_place(progress, elapsed, remaining_s(progress, expected, now)), _stages(progress, width)]
     if progress.ended is None:
         lines.append(_bar(progress, expected, now, width))

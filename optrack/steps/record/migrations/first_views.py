@@ -56,7 +56,9 @@ VIEWS: tuple[str, ...] = (
            CASE WHEN EXISTS (SELECT 1 FROM adoption a WHERE a.item_key = i.key AND a.undone_at IS NULL)
                 THEN 1 ELSE 0 END AS adopted
     FROM item i
-    LEFT JOIN run last ON last.id = (SELECT max(r.id) FROM run r WHERE r.item_key = i.key)
+    LEFT JOIN run last ON last.id = (
+        SELECT r.id FROM run r WHERE r.item_key = i.key ORDER BY r.seq DESC, r.id DESC LIMIT 1
+    )
     LEFT JOIN judgement_in_force j ON j.item_key = i.key
     """,
     """

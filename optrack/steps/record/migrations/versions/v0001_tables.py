@@ -99,11 +99,13 @@ def upgrade() -> None:
     op.create_table(
         "run",
         _text("id"),
+        _integer("seq", nullable=True),
         _text("plan"),
         _integer("item_key"),
         _text("host"),
         _text("started_at"),
         _text("ended_at", nullable=True),
+        sa.Column("seconds", sa.Float(), nullable=True),
         _text("outcome", nullable=True),
         _text("stage"),
         _text("failure", nullable=True),
@@ -125,7 +127,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("ix_run_fingerprint", "run", ["fingerprint"])
-    op.create_index("ix_run_item", "run", ["item_key", "id"])
+    op.create_index("ix_run_item", "run", ["item_key", "seq", "id"])
     op.create_index(
         "ix_run_open",
         "run",
@@ -133,7 +135,7 @@ def upgrade() -> None:
         sqlite_where=sa.text("outcome IS NULL"),
         postgresql_where=sa.text("outcome IS NULL"),
     )
-    op.create_index("ix_run_plan", "run", ["plan", "id"])
+    op.create_index("ix_run_plan", "run", ["plan", "seq", "id"])
     op.create_index(
         "ux_run_live",
         "run",

@@ -1,0 +1,65 @@
+"""A second user may look at a project that he can read, and is told plainly what he may not."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.campaigns import QUICK, Called, Campaign, ended, item, wait_for
+
+NOBODY = 65534
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Campaign:
+    """A project below folders that everybody may enter."""
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_uid == os.geteuid() and folder != Path("/"):
+            folder.chmod(folder.stat().st_mode | 0o055)
+    held = "bench: 'touch benching; while [ ! -e go ]; do sleep 0.05; done; echo score = 5'\norder: block"
+    return Campaign(
+        tmp_path / "shared", item("1", "Held", held), base=QUICK.replace("launches: 3", "launches: 1")
+    )
+
+
+def as_nobody(project: Campaign, *arguments: str) -> Called:
+    """Call a command as another user."""
+    return ended(project.start(*arguments, env={"HOME": "/"}, user=NOBODY, group=NOBODY, extra_groups=[]))
+
+
+def test_who_can_read_the_records_sees_them_without_the_key(shared: Campaign) -> None:
+    (shared.folder / "go").touch()
+    assert shared.call("run", "1").code == 0
+    (run,) = shared.runs()
+    os.chmod(shared.folder / ".optrack", 0o755)  # noqa: PTH101
+    os.chmod(shared.folder / ".optrack" / "salt", 0o600)  # noqa: PTH101
+    os.chmod(shared.folder / ".optrack" / "optrack.db", 0o644)  # noqa: PTH101
+    for words in (("status",), ("show", "1"), ("show", run["id"]), ("runs",), ("export",)):
+        seen = as_nobody(shared, *words)
+        assert (seen.code, seen.err) == (0, ""), words
+        assert "1" in seen.out
+
+
+def test_who_cannot_read_them_is_told_whose_they_are(shared: Campaign) -> None:
+    assert shared.call("status").code == 0
+    os.chmod(shared.folder / ".optrack", 0o700)  # noqa: PTH101
+    seen = as_nobody(shared, "status")
+    assert seen.code == 2
+    assert ".optrack" in seen.err and "root" in seen.err
+    assert "Traceback" not in seen.err
+
+
+def test_a_run_of_somebody_else_is_not_stopped_and_its_owner_named(shared: Campaign) -> None:
+    follower = shared.start("run", "1")
+    wait_for((shared.folder / "benching").exists, "the benchmark")
+    os.chmod(shared.folder / ".optrack", 0o755)  # noqa: PTH101
+    run = shared.open_run()
+    assert run is not None
+    refused = as_nobody(shared, "stop", run[0])
+    (shared.folder / "go").touch()
+    assert ended(follower).code == 0
+    assert refused.code == 2
+    assert "belongs to root" in refused.err
