@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import time
 from pathlib import Path
@@ -34,13 +33,17 @@ def command(call: Call, run: str, follow: bool, launch: int | None, which: str) 
     if call.as_json:
         output.data({"run": found.id, "log": str(path), "text": path.read_bytes().decode(errors="replace")})
         return
+    from optrack.steps.process.logs import Follower
+
     sys.stdout.flush()
-    with path.open("rb") as file:
-        while True:
-            shutil.copyfileobj(file, sys.stdout.buffer)
-            sys.stdout.buffer.flush()
-            if not follow or not _goes_on(campaign, found.id):
-                return
+    log = Follower(path)
+    goes_on = True
+    while goes_on:
+        goes_on = follow and _goes_on(campaign, found.id)
+        while piece := log.read():
+            sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.flush()
+        if goes_on:
             time.sleep(_POLL_S)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from optrack.core.failures.logtext import Candidate, candidates, meaningful_lines
+from optrack.core.failures.logtext import Candidate, candidates, drawn, meaningful_lines
 from optrack.core.failures.signs import CONSEQUENCES, kind_of, phase_of
 from optrack.core.run import Failure, Stage
 
@@ -13,8 +13,10 @@ TAIL_CHARS = 4000
 MESSAGE_CHARS = 500
 
 
-def classify(text: str, *, stage: Stage, exit_code: int | None, signal: str | None) -> Failure:
-    """Return what a log tells about the failure of the command that wrote it.
+def classify(
+    text: str, *, stage: Stage, exit_code: int | None, signal: str | None, ended: str = ""
+) -> Failure:
+    """Return what a log tells about the failure of the command that wrote it; `ended` says how it ended.
 
     The message is the first cause rather than the last line: what a server announces as fatal, else the error
     the log ends with, else the first line with a known sign; all of them only after the last sign of health.
@@ -28,7 +30,7 @@ def classify(text: str, *, stage: Stage, exit_code: int | None, signal: str | No
         phase = phase_of(text)
         message = f"ended by {signal}{f' while {phase}' if phase else ''}, with no error in the log"
         return plain_failure("killed", message, text)
-    ended = f"{stage}: ended" if exit_code is None else f"{stage}: exit code {exit_code}"
+    ended = ended or (f"{stage}: ended" if exit_code is None else f"{stage}: exit code {exit_code}")
     last = next(reversed(meaningful_lines(text)), None)
     if last and _EXCEPTION.match(last):
         return plain_failure("exception", last, text)
@@ -38,9 +40,14 @@ def classify(text: str, *, stage: Stage, exit_code: int | None, signal: str | No
 
 def plain_failure(kind: str, message: str, text: str = "") -> Failure:
     """Return a failure whose kind and message are known; `text` is the log that goes with it."""
-    message = message if len(message) <= MESSAGE_CHARS else f"{message[: MESSAGE_CHARS - 1]}…"
-    tail = text[-TAIL_CHARS:]
+    message = shortened(message)
+    tail = drawn(text)[-TAIL_CHARS:]
     return Failure(kind=kind, message=message, fingerprint=fingerprint(kind, message), log_tail=tail)
+
+
+def shortened(message: str) -> str:
+    """Return a message of at most MESSAGE_CHARS characters."""
+    return message if len(message) <= MESSAGE_CHARS else f"{message[: MESSAGE_CHARS - 1]}…"
 
 
 def fingerprint(kind: str, message: str) -> str:

@@ -53,6 +53,11 @@ class Candidate(NamedTuple):
     survived: bool = False
 
 
+def drawn(text: str) -> str:
+    """Return the text as a terminal would show it: of a line with carriage returns the last state."""
+    return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
+
+
 def clean_lines(text: str) -> list[str]:
     """Return the lines without colours and prefixes; each state of a progress bar is a line of its own."""
     return [_stripped(line) for line in re.split(r"\r\n|[\r\n]", _ANSI.sub("", text))]
