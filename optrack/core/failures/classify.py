@@ -7,10 +7,14 @@ import re
 
 from optrack.core.failures.logtext import Candidate, candidates, drawn, meaningful_lines
 from optrack.core.failures.signs import CONSEQUENCES, kind_of, phase_of
+from optrack.core.failures.tracebacks import is_exception
 from optrack.core.run import Failure, Stage
 
 TAIL_CHARS = 4000
 MESSAGE_CHARS = 500
+EXPLAINS_LINES = 12
+LASTING = frozenset({"out_of_memory", "cuda", "nccl"})
+"""Kinds that count, if nothing else is found, even if other ranks went on for a while."""
 
 
 def classify(
@@ -32,7 +36,7 @@ def classify(
         return plain_failure("killed", message, text)
     ended = ended or (f"{stage}: ended" if exit_code is None else f"{stage}: exit code {exit_code}")
     last = next(reversed(meaningful_lines(text)), None)
-    if last and _EXCEPTION.match(last):
+    if last and is_exception(last):
         return plain_failure("exception", last, text)
     rest = f"; the log ends with: {last}" if last else " with nothing in the log"
     return plain_failure("unknown", f"{ended}{rest}", text)
@@ -66,7 +70,6 @@ def normalised(message: str) -> str:
     return re.sub(r"\s+", " ", text).strip().lower()
 
 
-_EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception)(?::|$)")
 _PATH = re.compile(r"(?:~|\b[a-zA-Z]+://)?(?:/[\w.+@%=~-]+){2,}/?")
 _ID = re.compile(r"0x[0-9a-fA-F]+|\b(?=[0-9a-f-]*\d)[0-9a-f]{4,}(?:-?[0-9a-f]{4,})+\b")
 
@@ -81,13 +84,22 @@ def _cause(found: list[Candidate]) -> Candidate | None:
     recent = [candidate for candidate in found if not candidate.survived]
     causes = [candidate for candidate in recent if candidate.kind not in CONSEQUENCES]
     announced = [c for c in found if c.is_announced and c.kind not in CONSEQUENCES]
+    fatal = [c for c in causes if c.severity == "fatal"]
+    errors = [c for c in causes if c.severity == "error"]
     orders = (
         [c for c in announced if not c.survived] or announced,
         [c for c in causes if c.is_traceback and c.is_last],
+        [c for c in fatal if c.kind != "unknown"],
+        [c for c in causes if c.kind != "unknown" and fatal and 0 < fatal[0].at - c.at <= EXPLAINS_LINES],
+        fatal,
         [c for c in causes if c.kind != "unknown"],
+        [c for c in causes if c.is_traceback],
+        [c for c in errors if c.is_last] or errors[-1:],
         causes,
         [c for c in recent if c.is_announced],
+        [c for c in recent if c.severity == "fatal"],
         recent,
+        [c for c in reversed(found) if c.kind in LASTING],
     )
     return next((order[0] for order in orders if order), None)
 
