@@ -73,7 +73,8 @@ class Court:
     def case(self, candidate: Run, baseline: Run | None = None) -> Case:
         """Return everything that the judgement of a run rests on."""
         baseline = baseline or self.baseline_for(candidate)
-        factors = treatment(candidate.recipe, baseline.recipe) if baseline else {}
+        base = baseline.recipe if baseline else self._base_recipe(candidate)
+        factors = treatment(candidate.recipe, base) if base else {}
         accepted = [a.field for a in self._reader.acceptances(self._plan.name, candidate.item)]
         found = (
             differences(
@@ -200,6 +201,13 @@ class Court:
                 evidence = evidence_of(_side(self._reader.run(run.id), ()), self._plan.metric.name)
                 groups.setdefault(run.recipe_digest, []).insert(0, evidence)
         return history_of(groups)
+
+    def _base_recipe(self, candidate: Run) -> Mapping[str, Any]:
+        """The recipe of the baseline's latest run, which a run that failed before it had one was to differ from."""
+        if candidate.outcome not in ("failed", "timed_out") or candidate.item == self._plan.baseline:
+            return {}
+        latest = self._reader.runs(self._plan.name, self._plan.baseline, 1)
+        return latest[0].recipe if latest else {}
 
     def _seen_alone(self, item: str) -> tuple[frozenset[str], ...]:
         """The treatments of the other items that have a fair verdict."""

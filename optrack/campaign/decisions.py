@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from optrack.campaign.fields import require_field
 from optrack.campaign.finding import require_reason
 from optrack.core.events import RunRejected
 from optrack.core.judge.ablation import Ablation, ablation
@@ -60,6 +61,7 @@ def credit_again(campaign: Campaign) -> tuple[str, ...]:
 def accept(campaign: Campaign, field: str, *, item: str | None, why: str) -> Acceptance:
     """Record that differences in `field` don't matter, to one item's comparisons or the plan's; judge again."""
     require_reason(why)
+    require_field(campaign, field)
     name = campaign.state(item).item.id if item else None
     states = campaign.states()
     found = campaign.store.accept(
@@ -77,6 +79,8 @@ def adopt(campaign: Campaign, item_id: str, *, why: str, anyway: bool = False) -
     Raises UsageError unless its verdict in force is an improvement, or `anyway` is given.
     """
     state = campaign.state(item_id)
+    if state.adopted:
+        raise UsageError(f"{state.item.id} is adopted already: nothing changes")
     verdict = state.judgement.verdict if state.judgement else None
     fair = state.judgement is not None and state.judgement.comparison == "fair"
     if (verdict != "improvement" or state.stale or not fair) and not anyway:
@@ -192,8 +196,15 @@ def ablate(campaign: Campaign, item_id: str) -> tuple[Ablation, ...]:
             f"the treatment of {item.id} has fewer than two factors, so there is nothing to take apart",
             hint=f"`optrack show {item.id}` lists its factors",
         )
-    campaign.add(_items(item, found))
-    return found
+    known = {state.item.id for state in campaign.states()}
+    new = tuple(part for part in found if part.id not in known)
+    if not new:
+        raise UsageError(
+            f"{item.id} has been taken apart already: {', '.join(part.id for part in found)}",
+            hint="`optrack next` runs them",
+        )
+    campaign.add(_items(item, new))
+    return new
 
 
 def _items(parent: Item, parts: Sequence[Ablation]) -> list[Item]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from optrack.campaign import Campaign, now
 from optrack.core.judgement import Judgement
+from optrack.core.metrics import Sample
 from optrack.core.parsers.imported import Result, import_note, is_sweep, read_results, read_sweep
 from optrack.core.plan import Item
 from optrack.core.run import Run
@@ -39,8 +40,24 @@ def import_files(
         raise UsageError(
             "nothing could be read", where=str(files[0]), hint="; ".join(result.problems) or None
         )
+    _require_new(campaign, item.id, result)
     recipe = dict(resolved.data) if resolved else {}
     return _record(campaign, item.id, result, recipe), result.problems
+
+
+def _require_new(campaign: Campaign, item: str, result: Result) -> None:
+    """Raise UsageError for the very numbers that an imported run of the item has already."""
+    for run in campaign.reader.runs(campaign.plan.name, item):
+        whole = campaign.reader.run(run.id)
+        if whole.snapshot is None and set(map(_number, whole.samples)) == set(map(_number, result.samples)):
+            raise UsageError(
+                f"these results were imported as run {run.id} already: nothing changes",
+                hint="another launch of the same configuration gives other numbers",
+            )
+
+
+def _number(sample: Sample) -> tuple[str, int, int, str]:
+    return sample.metric.name, sample.launch, sample.repetition, repr(sample.value)
 
 
 def import_sweep(

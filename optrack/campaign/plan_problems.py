@@ -64,6 +64,17 @@ def _of_engine(plan: Plan, item: Item | None, recipe: Recipe, python: str) -> It
                 engine.bench(recipe, bench, place)
         except PlanError as error:
             yield _problem("error", plan, item, keys, error.message, error.hint)
+    ready = recipe.ready
+    if (
+        recipe.engine == "command"
+        and recipe.launch
+        and not (ready.http or ready.tcp or ready.log or ready.command)
+    ):
+        message = (
+            "without `ready`, a server counts as ready once its port is open, even if it can't serve yet"
+        )
+        hint = "`ready: {http: /health}` or `{log: REGEX}`; `{tcp: true}` if the open port is enough"
+        yield _problem("warning", plan, item, ("ready", "launch"), message, hint)
     for message in engine.problems(recipe):
         names = re.findall(r"[A-Za-z][\w-]*", message)
         named = [f"{table}.{name}" for name in names for table in ("server", "env")]

@@ -64,8 +64,11 @@ class Standing:
     def written(self) -> Plan:
         """The plan as it stands in its file; PlanError lists everything that is wrong with it."""
         plan = read_plan(find_plan(self.settings, self._plan_file))
-        errors = tuple(p.located(plan.path) for p in plan.problems if p.severity == "error")
-        if errors:
+        if any(problem.severity == "error" for problem in plan.problems):
+            from optrack.campaign.plan_problems import plan_problems
+
+            problems = plan_problems(plan, self.settings.python)
+            errors = tuple(p.located(plan.path) for p in problems if p.severity == "error")
             count = "an error" if len(errors) == 1 else f"{len(errors)} errors"
             raise PlanError(f"the plan has {count}", where=plan.path, problems=errors)
         return plan

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from optrack.campaign import Campaign
 
 _POLL_S = 0.2
-_PART_BYTES = 65536
 _UNFINISHED = re.compile(r"(?:\r|\x1b(?:\[[0-9;:]{0,32})?)?$")
 """The end of a part that may be the beginning of a line end or of a colour."""
 
@@ -40,15 +39,18 @@ def command(call: Call, run: str, follow: bool, launch: int | None, which: str) 
     if call.as_json:
         output.data({"run": found.id, "log": str(path), "text": path.read_bytes().decode(errors="replace")})
         return
+    from optrack.steps.process.logs import Follower
+
     write = _on_terminal() if is_terminal(sys.stdout) else output.streams.write_bytes
-    with path.open("rb") as file:
-        while True:
-            while part := file.read(_PART_BYTES):
-                write(part)
-            if not follow or not _goes_on(campaign, found.id):
-                write(b"")
-                return
+    log = Follower(path)
+    goes_on = True
+    while goes_on:
+        goes_on = follow and _goes_on(campaign, found.id)
+        while piece := log.read():
+            write(piece)
+        if goes_on:
             time.sleep(_POLL_S)
+    write(b"")
 
 
 def _on_terminal() -> Callable[[bytes], None]:

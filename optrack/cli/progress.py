@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from optrack.campaign import Campaign
 
 _TAIL_BYTES = 4096
+_QUIET_S = 60.0
 
 
 def follow_run(campaign: Campaign, run_id: str) -> Run:
@@ -57,16 +58,28 @@ class PlainLines:
     def __init__(self, run: str, metric: str) -> None:
         self._run = run
         self._metric = metric
-        self._begun = time.monotonic()
+        self._begun = self._printed = self._stage_begun = time.monotonic()
+        self._stage: StageStarted | None = None
 
     def tell(self, event: Event) -> None:
         """Print the event, if it says something that a reader of a log wants."""
+        if isinstance(event, StageStarted):
+            self._stage, self._stage_begun = event, time.monotonic()
         line = describe(event, self._metric)
         if line:
-            output.say(f"[{time.monotonic() - self._begun:6.1f} s] {line}")
+            self._print(line)
 
     def tick(self) -> None:
-        """Print nothing: only events make lines."""
+        """Say, once a minute without other lines, what is waited for."""
+        now = time.monotonic()
+        if self._stage is not None and now - self._printed >= _QUIET_S:
+            last = last_line(Path(self._stage.log)) if self._stage.log else ""
+            words = f"the log ends with: {last}" if last else "nothing printed yet"
+            self._print(f"  {self._stage.side} {self._stage.stage}: {now - self._stage_begun:.0f} s, {words}")
+
+    def _print(self, line: str) -> None:
+        self._printed = time.monotonic()
+        output.say(f"[{self._printed - self._begun:6.1f} s] {line}")
 
     def close(self) -> None:
         """Nothing to restore."""

@@ -11,7 +11,9 @@ from optrack.cli.call import Call, standard
 from optrack.errors import UsageError
 
 if TYPE_CHECKING:
-    from optrack.core.planning.todo import TodoChange
+    from collections.abc import Sequence
+
+    from optrack.core.planning.todo import TodoChange, TodoMatch
 
 
 @click.command("todo")
@@ -52,6 +54,7 @@ def _import(call: Call, file: str, *, dry_run: bool) -> int:
     campaign = call.campaign
     read = read_todos(read_bytes(file).decode(errors="replace"))
     match = match_todos(campaign.plan, campaign.states(), read.todos)
+    _require_matches(match, [item.id for item in campaign.plan.items])
     moved, refused = [], []
     for change in match.changes if not dry_run else ():
         try:
@@ -76,3 +79,16 @@ def _import(call: Call, file: str, *, dry_run: bool) -> int:
         for line in (*match.unmatched, *refused, *read.problems):
             output.say(line)
     return 2 if not read.todos else 0
+
+
+def _require_matches(match: TodoMatch, items: Sequence[str]) -> None:
+    """Raise UsageError, before anything is changed, for a list that contradicts itself or is about other things."""
+    if match.contradictions:
+        raise UsageError(
+            "the list contradicts itself, so nothing was changed: " + "; ".join(match.contradictions),
+            hint="leave one entry of each",
+        )
+    if match.unmatched and not match.changes and not match.same:
+        shown = "; ".join(match.unmatched[:8]) + ("; …" if len(match.unmatched) > 8 else "")
+        ids = ", ".join(items[:12]) + (", …" if len(items) > 12 else "")
+        raise UsageError(f"no entry is about an item of the plan: {shown}", hint=f"items: {ids}")

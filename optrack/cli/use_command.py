@@ -25,5 +25,9 @@ def command(call: Call, plan_name: str) -> None:
     if not path.is_file():
         there = ", ".join(sorted(p.stem for p in settings.plans.glob("*.md"))) or "none"
         raise UsageError(f"there is no plan {plan_name!r}", hint=f"plans here: {there}")
+    chosen = settings.state / "plan"
+    before = chosen.read_text(encoding="utf-8").strip() if chosen.is_file() else ""
     choose_plan(settings, path)
-    output.data({"plan": str(path)}) if call.as_json else output.text(f"using {path}")
+    is_same = before == chosen.read_text(encoding="utf-8").strip()
+    text = f"using {path} already: nothing changes" if is_same else f"using {path}"
+    output.data({"plan": str(path)}) if call.as_json else output.text(text)

@@ -162,7 +162,7 @@ class Launching:
     def measured(self, bench: Bench, repetition: int, server: Tree | None) -> tuple[Sample, ...]:
         """Run one benchmark pass and return its samples; raises StageFailed if it gave nothing usable."""
         command = self.engine.bench(self.recipe, bench, self.place)
-        begin = logs.size(self.log)
+        begin = logs.mark(self.log)
         output = self.command(command, "bench", self.recipe.timeout.bench_s, server)
         log = logs.tail(self.log, start=begin) if server is not None else b""
         parsed = parse_output(

@@ -20,9 +20,9 @@ from optrack.steps.stage import (
     FailedOutcome,
     StageFailed,
     breached,
-    command_failed,
     interrupted,
     not_started,
+    server_ended,
     stage_failed,
 )
 
@@ -107,7 +107,7 @@ class _Wait:
     def check(self, should_stop: Callable[[], bool]) -> None:
         """Raise StageFailed if waiting on makes no sense."""
         if (exit_ := self._tree.ended()) is not None:
-            raise command_failed("ready", exit_, self._log, start=self._tree.log_start)
+            raise server_ended("ready", exit_, self._log, start=self._tree.log_start)
         if should_stop():
             raise interrupted("ready", self._log, start=self._tree.log_start)
         if (breach := self._guard.check()) is not None:
@@ -125,12 +125,12 @@ class _Wait:
         deadline = time.monotonic() + SURE_AFTER_S
         while not sockets.are_held_by(port, {process.pid for process in self._tree.track()}):
             if (exit_ := self._tree.ended()) is not None:
-                raise command_failed("ready", exit_, self._log, start=self._tree.log_start)
+                raise server_ended("ready", exit_, self._log, start=self._tree.log_start)
             if time.monotonic() >= deadline:
                 raise self._stranger(port)
             self._tree.wait(TICK_S)
         if (exit_ := self._tree.ended()) is not None:
-            raise command_failed("ready", exit_, self._log, start=self._tree.log_start)
+            raise server_ended("ready", exit_, self._log, start=self._tree.log_start)
 
     def failed(self, kind: str, message: str) -> StageFailed:
         """Return a failure of waiting, with the log's end."""

@@ -10,11 +10,18 @@ from typing import NamedTuple, Protocol
 from optrack.core.run import ProcessId, Stage
 from optrack.steps.process import logs
 from optrack.steps.process.command import Command
-from optrack.steps.process.logs import Limits, LogGuard
+from optrack.steps.process.logs import START, Limits, LogGuard, Mark
 from optrack.steps.process.running import CommandTimeoutError
 from optrack.steps.process.running import run as run_command
 from optrack.steps.process.tree import Tree
-from optrack.steps.stage import breached, command_failed, interrupted, not_started, stage_failed
+from optrack.steps.stage import (
+    breached,
+    command_failed,
+    interrupted,
+    not_started,
+    server_ended,
+    stage_failed,
+)
 
 READ_LIMIT = 64 * 2**20
 """At most so many bytes, the last ones, are read of what a pass wrote."""
@@ -53,7 +60,7 @@ def run_bench(
     death, a time-out, a limit, `should_stop`, or an output file that the pass didn't write. A pass that is ended
     gets 5 s to go by itself, until `hurry` says True.
     """
-    begin = logs.size(log)
+    begin = logs.mark(log)
     before = _Before.of(cwd / command.output) if command.output is not None else None
     watch = _Watch(stage, log, begin, server, server_log, limits or Limits(), should_stop)
     whole = {**(env or {}), **command.env}
@@ -85,7 +92,7 @@ class _Watch:
         self,
         stage: Stage,
         log: Path,
-        begin: int,
+        begin: Mark,
         server: Tree | None,
         server_log: Path | None,
         limits: Limits,
@@ -110,9 +117,7 @@ class _Watch:
         server = self._server
         if server is not None:
             if (exit_ := server.ended()) is not None:
-                raise command_failed(
-                    self._stage, exit_, self._server_log or self._log, start=server.log_start
-                )
+                raise server_ended(self._stage, exit_, self._server_log or self._log, start=server.log_start)
             server.refresh()
         for path, start, guard in self._guards:
             if (breach := guard.check()) is not None:
@@ -145,7 +150,8 @@ class _Before(NamedTuple):
             appended = stat.st_size > self.size and _digest(self.path, self.size) == self.digest
         except OSError:
             return None
-        return logs.tail(self.path, start=self.size if appended else 0, limit=READ_LIMIT) or None
+        start = logs.mark(self.path, self.size) if appended else START
+        return logs.tail(self.path, start=start, limit=READ_LIMIT) or None
 
 
 def _digest(path: Path, length: int) -> bytes:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 PIECE = 1 << 14
 """A line is shown in pieces of at most this many bytes, so that a file without line ends costs no more."""
+REDRAWN = 1 << 28
+"""A line drawn anew with carriage returns is one line up to so many bytes."""
 BLOCK = 1 << 20
 """How many bytes a search reads at once."""
 
@@ -73,6 +75,8 @@ def _back(fd: int, offset: int, lines: int) -> int:
                 break
             end, lines = newline + 1, lines - 1
         if end == len(block):
+            if low > 0 and block.find(b"\r", 0, end - 2) >= 0:
+                low = _redrawn_start(fd, low)
             end, lines = 0, lines - 1
         elif lines > 0 and low == 0:
             end = 0
@@ -102,14 +106,46 @@ def _read(fd: int, start: int, lines: int, size: int) -> tuple[list[Line], int]:
         here = 0
         while len(found) < lines and here < len(block):
             newline = block.find(b"\n", here)
-            if newline < 0 and here > 0 and position + len(block) < size:
-                break
+            if newline < 0 and position + len(block) < size:
+                if here > 0:
+                    break
+                if block.find(b"\r", 0, len(block) - 1) >= 0:
+                    text, here = _redrawn(fd, position, size)
+                    found.append(Line(position, text))
+                    break
             stop = newline + 1 if newline >= 0 else len(block)
             text = block[here:stop].decode("utf-8", errors="replace").rstrip("\r\n")
             found.append(Line(position + here, text))
             here = stop
         position += here
     return found, position
+
+
+def _redrawn_start(fd: int, offset: int) -> int:
+    """Return where the line that `offset` lies in begins, looking back REDRAWN bytes at most."""
+    position, floor = offset, max(0, offset - REDRAWN)
+    while position > floor:
+        low = max(floor, position - BLOCK)
+        newline = os.pread(fd, position - low, low).rfind(b"\n")
+        if newline >= 0:
+            return low + newline + 1
+        position = low
+    return floor
+
+
+def _redrawn(fd: int, start: int, size: int) -> tuple[str, int]:
+    """Return the last state of the line at `start`, which carriage returns drew anew, and its length in bytes."""
+    position, end = start, min(size, start + REDRAWN)
+    while position < end:
+        block = os.pread(fd, min(BLOCK, end - position), position)
+        newline = block.find(b"\n")
+        if newline >= 0 or not block:
+            end = position + newline + 1
+            break
+        position += len(block)
+    low = max(start, end - PIECE)
+    states = os.pread(fd, end - low, low).decode("utf-8", errors="replace").rstrip("\r\n")
+    return states.rpartition("\r")[2], end - start
 
 
 def search(

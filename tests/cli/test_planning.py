@@ -53,8 +53,79 @@ def test_the_todo_list_is_what_an_agent_reads_back(folder: Path, call: Call) -> 
 def test_what_fits_no_item_is_told(folder: Path, call: Call) -> None:
     (folder / "list.json").write_text('[{"content": "Buy milk", "status": "completed"}]')
     called = call("todo", "import", "list.json")
-    assert called.code == 0
-    assert "Buy milk: no item has this title" in called.err
+    assert called.code == 2
+    assert "Buy milk: no item has this title" in called.err and "1A" in called.err
+
+
+def test_a_list_that_gives_an_item_two_statuses_changes_nothing(folder: Path, call: Call) -> None:
+    entries = [{"content": "Fusion", "id": "2", "status": s} for s in ("completed", "cancelled")]
+    (folder / "list.json").write_text(
+        json.dumps([{"content": "x", "id": "1B", "status": "cancelled"}, *entries])
+    )
+    before = call("status", "--json").json
+    called = call("todo", "import", "list.json")
+    assert called.code == 2 and "`completed`" in called.err and "`cancelled`" in called.err
+    assert call("status", "--json").json == before
+
+
+def test_a_reworded_entry_with_the_right_id_is_about_its_item(folder: Path, call: Call) -> None:
+    (folder / "list.json").write_text('[{"content": "Try it with 4", "id": "1B", "status": "cancelled"}]')
+    assert "1B: " in call("todo", "import", "list.json", "--dry-run").out
+
+
+@pytest.mark.parametrize(
+    "field", ["git.projekt.foo", "nonsense", "results.jsonl", "env.server.NO_SUCH_THING"]
+)
+def test_a_field_that_nothing_recorded_has_cannot_be_accepted(folder: Path, call: Call, field: str) -> None:
+    called = call("accept", field, "--why", "a typo")
+    assert called.code == 2 and field in called.err
+    assert "did you mean" in called.err or "differ in" in called.err
+    assert "accepted" not in called.out
+
+
+@pytest.mark.parametrize("field", ["git.project", "env.server", "env.server.*", "load"])
+def test_a_field_that_snapshots_have_can_be_accepted(folder: Path, call: Call, field: str) -> None:
+    assert call("accept", field, "--why", "harmless").code == 0
+
+
+def test_a_choice_with_a_next_item_never_says_that_all_is_done(folder: Path, call: Call) -> None:
+    chosen = call("next", "--explain", "--json").json
+    assert (
+        chosen["next"]
+        and chosen["next"] in chosen["summary"]
+        and "all items are done" not in chosen["summary"]
+    )
+
+
+def test_a_plan_with_errors_has_as_many_wherever_they_are_counted(folder: Path, call: Call) -> None:
+    plan = folder / "plans" / "tuning.md"
+    plan.write_text(
+        f"{plan.read_text()}\n## 9: Both\n\n```yaml recipe\ncombine: [1A, nowhere]\n```\n"
+        "\n## 10: Odd\n\n```yaml recipe\nlanches: 3\n```\n"
+    )
+    checked = call("plan", "check", str(plan), "--json").json
+    assert checked["errors"] == 2
+    for command in (["status"], ["next", "--explain"]):
+        called = call(*command)
+        assert called.code == 2 and "2 errors" in called.err
+
+
+def test_a_server_without_a_condition_of_readiness_is_warned_of(folder: Path, call: Call) -> None:
+    plan = folder / "plans" / "tuning.md"
+    plan.write_text(plan.read_text().replace("ready: {http: /health}\n", ""))
+    checked = call("plan", "check", str(plan), "--json").json
+    assert [p["severity"] for p in checked["problems"] if "without `ready`" in p["message"]] == ["warning"]
+    plan.write_text(plan.read_text().replace("launch:", "ready: {tcp: true}\nlaunch:", 1))
+    assert not [
+        p for p in call("plan", "check", str(plan), "--json").json["problems"] if "`ready`" in p["message"]
+    ]
+
+
+def test_what_is_done_already_is_said_to_be(folder: Path, call: Call) -> None:
+    assert "nothing changes" not in call("use", "tuning").out
+    assert "nothing changes" in call("use", "tuning").out
+    call("adopt", "1A", "--anyway", "--why", "a test")
+    assert call("adopt", "1A", "--anyway", "--why", "a test").code == 2
 
 
 def test_no_list_at_all_is_an_error(folder: Path, call: Call) -> None:

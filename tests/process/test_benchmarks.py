@@ -100,7 +100,8 @@ def test_the_death_of_the_server_ends_the_pass_at_once(lab: Lab) -> None:
         bench(lab, "sleep 600", server=tree)
     assert time.monotonic() - begin < 5
     assert failed.value.stage == "bench" and failed.value.outcome == "failed"
-    assert failed.value.failure.message == "RuntimeError: warmup error"
+    message = failed.value.failure.message
+    assert "the server ended" in message and message.endswith("RuntimeError: warmup error")
     lab.stop(tree)
 
 
@@ -160,3 +161,12 @@ def test_nothing_of_this_process_stays_open(lab: Lab) -> None:
 def test_a_recipes_own_path_does_not_lose_the_shell(lab: Lab) -> None:
     lab.env["PATH"] = "/nowhere"
     assert bench(lab, "echo $PATH") == b"/nowhere\n"
+
+
+def test_a_server_in_the_background_that_ends_during_the_pass_is_what_the_message_speaks_of(lab: Lab) -> None:
+    tree = lab.serve("--die-after 1 --code 0", shell="({}) & sleep 0.1")
+    lab.wait(tree)
+    with pytest.raises(StageFailed) as failed:
+        bench(lab, "sleep 60", server=tree)
+    assert failed.value.failure.message.startswith("the server ended during the benchmark")
+    lab.stop(tree)

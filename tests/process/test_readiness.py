@@ -202,3 +202,22 @@ def test_a_command_that_can_not_be_started_fails_the_launch(lab: Lab) -> None:
 def _answers(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_a_time_out_says_how_long_the_last_request_has_been_waiting(lab: Lab) -> None:
+    tree = lab.serve("--slow 30 --bind-after 0.3")
+    with pytest.raises(StageFailed) as failed:
+        lab.wait(tree, Ready(http="/health", timeout_s=2.5))
+    message = failed.value.failure.message
+    assert "connected, no answer for " in message and "refused" not in message
+    lab.stop(tree)
+
+
+def test_a_time_out_says_how_the_ready_command_ended_and_that_it_runs_again(lab: Lab) -> None:
+    tree = lab.serve("--bind-after 60")
+    ready = Ready(command="test -e tried && sleep 60; touch tried; exit 7", timeout_s=2)
+    with pytest.raises(StageFailed) as failed:
+        lab.wait(tree, ready)
+    message = failed.value.failure.message
+    assert "exit code 7" in message and "now running for" in message
+    lab.stop(tree)

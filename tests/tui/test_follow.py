@@ -104,3 +104,23 @@ def test_a_search_finds_the_line_across_blocks(tmp_path: Path, backward: bool) -
 def test_a_search_that_is_stopped_finds_nothing(tmp_path: Path) -> None:
     log = write(tmp_path / "log", b"needle\n")
     assert follow.search(log, "needle", 0, backward=False, stopped=lambda: True) is None
+
+
+def test_a_bar_of_many_states_is_one_line_with_the_lines_before_it(tmp_path: Path) -> None:
+    bar = b"".join(b"\r%6d of 999999 |%-30s|" % (n, b"#" * (n // 5000)) for n in range(150_000))
+    log = write(tmp_path / "log", b"".join(b"line %d\n" % n for n in range(100)) + bar)
+    end = follow.page(log, None, -3, 3)
+    assert texts(end)[:2] == ["line 98", "line 99"] and texts(end)[2].startswith("149999 of 999999")
+    assert end.at_end
+    with log.open("ab") as file:
+        file.write(b"\r100%\r\nafter\n")
+    assert texts(follow.page(log, None, -3, 3)) == ["line 99", "100%", "after"]
+    assert texts(follow.page(log, end.top, 1, 3)) == ["line 99", "100%", "after"]
+
+
+def test_a_log_truncated_while_it_is_followed_is_shown_as_it_is_now(tmp_path: Path) -> None:
+    log = write(tmp_path / "log", b"old\n" * 1000)
+    assert texts(follow.page(log, None, -2, 2)) == ["old", "old"]
+    os.truncate(log, 0)
+    write(log, b"new\n")
+    assert texts(follow.page(log, None, -2, 2)) == ["new"]

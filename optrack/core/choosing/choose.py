@@ -43,7 +43,9 @@ class Choice(Frozen):
 
     @property
     def summary(self) -> str:
-        """Why nothing can be run, in a sentence: all done, or what is left and what it waits for."""
+        """What is next, or why nothing can be run: all done, or what is left and what it waits for."""
+        if (chosen := self.chosen) is not None:
+            return f"next is {chosen.item}: it {chosen.text}"
         left = [r for r in self.reasons if r.kind in ("blocked", "running", "skipped", "by_hand")]
         if not self.reasons:
             return "the plan has no items"

@@ -5,16 +5,22 @@ from __future__ import annotations
 import hashlib
 import re
 
-from optrack.core.failures.logtext import Candidate, candidates, meaningful_lines
+from optrack.core.failures.logtext import Candidate, candidates, drawn, meaningful_lines
 from optrack.core.failures.signs import CONSEQUENCES, kind_of, phase_of
+from optrack.core.failures.tracebacks import is_exception
 from optrack.core.run import Failure, Stage
 
 TAIL_CHARS = 4000
 MESSAGE_CHARS = 500
+EXPLAINS_LINES = 12
+LASTING = frozenset({"out_of_memory", "cuda", "nccl"})
+"""Kinds that count, if nothing else is found, even if other ranks went on for a while."""
 
 
-def classify(text: str, *, stage: Stage, exit_code: int | None, signal: str | None) -> Failure:
-    """Return what a log tells about the failure of the command that wrote it.
+def classify(
+    text: str, *, stage: Stage, exit_code: int | None, signal: str | None, ended: str = ""
+) -> Failure:
+    """Return what a log tells about the failure of the command that wrote it; `ended` says how it ended.
 
     The message is the first cause rather than the last line: what a server announces as fatal, else the error
     the log ends with, else the first line with a known sign; all of them only after the last sign of health.
@@ -28,9 +34,9 @@ def classify(text: str, *, stage: Stage, exit_code: int | None, signal: str | No
         phase = phase_of(text)
         message = f"ended by {signal}{f' while {phase}' if phase else ''}, with no error in the log"
         return plain_failure("killed", message, text)
-    ended = f"{stage}: ended" if exit_code is None else f"{stage}: exit code {exit_code}"
+    ended = ended or (f"{stage}: ended" if exit_code is None else f"{stage}: exit code {exit_code}")
     last = next(reversed(meaningful_lines(text)), None)
-    if last and _EXCEPTION.match(last):
+    if last and is_exception(last):
         return plain_failure("exception", last, text)
     rest = f"; the log ends with: {last}" if last else " with nothing in the log"
     return plain_failure("unknown", f"{ended}{rest}", text)
@@ -38,9 +44,14 @@ def classify(text: str, *, stage: Stage, exit_code: int | None, signal: str | No
 
 def plain_failure(kind: str, message: str, text: str = "") -> Failure:
     """Return a failure whose kind and message are known; `text` is the log that goes with it."""
-    message = message if len(message) <= MESSAGE_CHARS else f"{message[: MESSAGE_CHARS - 1]}…"
-    tail = text[-TAIL_CHARS:]
+    message = shortened(message)
+    tail = drawn(text)[-TAIL_CHARS:]
     return Failure(kind=kind, message=message, fingerprint=fingerprint(kind, message), log_tail=tail)
+
+
+def shortened(message: str) -> str:
+    """Return a message of at most MESSAGE_CHARS characters."""
+    return message if len(message) <= MESSAGE_CHARS else f"{message[: MESSAGE_CHARS - 1]}…"
 
 
 def fingerprint(kind: str, message: str) -> str:
@@ -59,7 +70,6 @@ def normalised(message: str) -> str:
     return re.sub(r"\s+", " ", text).strip().lower()
 
 
-_EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception)(?::|$)")
 _PATH = re.compile(r"(?:~|\b[a-zA-Z]+://)?(?:/[\w.+@%=~-]+){2,}/?")
 _ID = re.compile(r"0x[0-9a-fA-F]+|\b(?=[0-9a-f-]*\d)[0-9a-f]{4,}(?:-?[0-9a-f]{4,})+\b")
 
@@ -74,13 +84,22 @@ def _cause(found: list[Candidate]) -> Candidate | None:
     recent = [candidate for candidate in found if not candidate.survived]
     causes = [candidate for candidate in recent if candidate.kind not in CONSEQUENCES]
     announced = [c for c in found if c.is_announced and c.kind not in CONSEQUENCES]
+    fatal = [c for c in causes if c.severity == "fatal"]
+    errors = [c for c in causes if c.severity == "error"]
     orders = (
         [c for c in announced if not c.survived] or announced,
         [c for c in causes if c.is_traceback and c.is_last],
+        [c for c in fatal if c.kind != "unknown"],
+        [c for c in causes if c.kind != "unknown" and fatal and 0 < fatal[0].at - c.at <= EXPLAINS_LINES],
+        fatal,
         [c for c in causes if c.kind != "unknown"],
+        [c for c in causes if c.is_traceback],
+        [c for c in errors if c.is_last] or errors[-1:],
         causes,
         [c for c in recent if c.is_announced],
+        [c for c in recent if c.severity == "fatal"],
         recent,
+        [c for c in reversed(found) if c.kind in LASTING],
     )
     return next((order[0] for order in orders if order), None)
 

@@ -1,7 +1,7 @@
 """The signs by which failures are told apart, as inference servers and their libraries word them.
 
 Kinds beside these: `exception` (any other), `killed` (by a signal, silently), `timed_out`, `silent`,
-`log_limit`, `disk_full`, `port_drift`, `not_started`, `no_result`, `interrupted` and `unknown`.
+`log_limit`, `warmup`, `disk_full`, `port_drift`, `not_started`, `no_result`, `interrupted` and `unknown`.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ _SIGNS: dict[str, tuple[str, ...]] = {
         "no available memory for the cache blocks",
         "larger than the maximum number of tokens that can be stored",
         "free memory on device .* less than desired",
+        "larger than the available kv cache memory",
+        "heap limit allocation failed",
         r"\boom[- ]?kill",
     ),
     "port_in_use": (
@@ -56,7 +58,7 @@ _SIGNS: dict[str, tuple[str, ...]] = {
         "unrecognized arguments",
         "invalid choice",
         "the following arguments are required",
-        ": error: ",
+        r"(?<![\d)]): error: ",
         "no such option",
         "unexpected argument",
     ),
@@ -110,12 +112,14 @@ _SIGNS: dict[str, tuple[str, ...]] = {
     "killed": (
         r"(?:^|\s)(?:Killed|Segmentation fault|Aborted|Bus error|Illegal instruction)\b",
         "crashed with exit code",
+        r"\bSIGSEGV\b",
+        "segfault",
     ),
     "time_out": ("TimeoutError", "ReadTimeout", "timed out"),
 }
 """What lines of each kind say; the first kind that fits is taken, so causes stand before their effects."""
 
-CONSEQUENCES = frozenset({"peer_lost", "engine_dead", "killed"})
+CONSEQUENCES = frozenset({"peer_lost", "engine_dead", "killed", "warmup"})
 """Kinds that follow from something else, if anything else is known."""
 
 _COMPILED = tuple((kind, re.compile("|".join(signs), re.IGNORECASE)) for kind, signs in _SIGNS.items())

@@ -28,11 +28,13 @@ class TodoChange(Frozen):
 
 
 class TodoMatch(Frozen):
-    """A todo list laid on a plan: the changes it asks for, and the entries that fit no item, with why."""
+    """A todo list laid on a plan: the changes it asks for, the entries that fit no item, with why, and the items
+    that entries give different statuses."""
 
     changes: tuple[TodoChange, ...]
     same: tuple[str, ...] = ()
     unmatched: tuple[str, ...] = ()
+    contradictions: tuple[str, ...] = ()
 
 
 def todos(plan: Plan, states: Sequence[ItemState] = ()) -> list[dict[str, str]]:
@@ -78,27 +80,37 @@ def priority_of(plan: Plan, item: Item, by_id: Mapping[str, Item], groups: Mappi
 def match_todos(plan: Plan, states: Sequence[ItemState], entries: Sequence[Todo]) -> TodoMatch:
     """Lay todo entries on the plan's items: by id where the content doesn't contradict it, else by content.
 
-    An entry that fits two items, or whose id names one item and whose content another, changes nothing.
+    An entry that fits two items, or whose id names one item and whose content another, changes nothing; nor do
+    entries that give one item different statuses.
     """
     status = {state.item.id: state.status for state in states if not state.archived}
     names = _names(plan)
-    changes: dict[str, TodoChange] = {}
-    same: list[str] = []
+    given: dict[str, list[Todo]] = {}
     unmatched: list[str] = []
     for entry in entries:
         item, why = _item_for(plan, names, entry)
         if item is None:
             unmatched.append(f"{entry.content or entry.id!s}: {why}")
             continue
-        before = status.get(item.id, item.status)
-        if before == entry.status:
-            changes.pop(item.id, None)
-            same.append(item.id)
-        else:
-            changes[item.id] = TodoChange(
-                item=item.id, before=before, after=entry.status, content=entry.content
-            )
-    return TodoMatch(changes=tuple(changes.values()), same=tuple(same), unmatched=tuple(unmatched))
+        given.setdefault(item.id, []).append(entry)
+    contradictions = {
+        name: f"{name} is given {len(entries)} times: "
+        + " and ".join(f"`{entry.status}` ({entry.content or entry.id})" for entry in entries)
+        for name, entries in given.items()
+        if len({entry.status for entry in entries}) > 1
+    }
+    known = {item.id: status.get(item.id, item.status) for item in plan.items}
+    agreed = {name: entries[-1] for name, entries in given.items() if name not in contradictions}
+    return TodoMatch(
+        changes=tuple(
+            TodoChange(item=name, before=known[name], after=entry.status, content=entry.content)
+            for name, entry in agreed.items()
+            if entry.status != known[name]
+        ),
+        same=tuple(name for name, entry in agreed.items() if entry.status == known[name]),
+        unmatched=tuple(unmatched),
+        contradictions=tuple(contradictions.values()),
+    )
 
 
 def _said_priority(text: str | None) -> TodoPriority | None:
@@ -134,14 +146,30 @@ def _item_for(plan: Plan, names: Mapping[str, list[Item]], entry: Todo) -> tuple
             return by_id, ""
         if by_content:
             return None, f"its id names `{by_id.id}`, its words name `{by_content[0].id}`"
-        likeness = difflib.SequenceMatcher(None, _plain(by_id.title), _plain(entry.content)).ratio()
-        if likeness >= 0.5 or entry.content.startswith(f"{by_id.id}:"):
+        if not by_id.id.isdigit() or _is_like(by_id, entry.content):
             return by_id, ""
     if len(by_content) == 1:
         return by_content[0], ""
     if by_content:
         return None, f"its words fit {' and '.join(f'`{item.id}`' for item in by_content)}"
-    return None, "no item has this title"
+    return None, f"no item has this title{_nearest(plan, entry)}"
+
+
+def _is_like(item: Item, content: str) -> bool:
+    """Whether words may be about the item: a number alone, which lists give their entries too, doesn't tell."""
+    title, words = _plain(item.title), _plain(content)
+    likeness = difflib.SequenceMatcher(None, title, words).ratio()
+    shared = {word for word in title.split() if len(word) > 3} & set(words.split())
+    return likeness >= 0.5 or bool(shared) or content.startswith(f"{item.id}:")
+
+
+def _nearest(plan: Plan, entry: Todo) -> str:
+    ids = {item.id.casefold(): item.id for item in plan.items}
+    titles = {_plain(item.title): item.id for item in plan.items}
+    label = (entry.id or entry.content.partition(":")[0]).casefold()
+    near = [ids[name] for name in difflib.get_close_matches(label, ids, n=2)]
+    near += [titles[name] for name in difflib.get_close_matches(_plain(entry.content), titles, n=2)]
+    return f"; the nearest are {', '.join(f'`{name}`' for name in dict.fromkeys(near))}" if near else ""
 
 
 def _by_label(plan: Plan, content: str) -> list[Item]:

@@ -136,7 +136,7 @@ def _folded(entries: Sequence[Mapping[str, Any]], problems: list[str]) -> list[T
                 key += "'"
             tasks[key] = dict(entry)
     found = []
-    for key, task in tasks.items():
+    for task in tasks.values():
         content = next((str(task[k]) for k in _CONTENT_KEYS if isinstance(task.get(k), str) and task[k]), "")
         word = str(task.get("status", "pending")).casefold().replace("-", "_").replace(" ", "_")
         status = _STATUS_WORDS.get(word)
@@ -150,7 +150,7 @@ def _folded(entries: Sequence[Mapping[str, Any]], problems: list[str]) -> list[T
                 content=" ".join(content.split()),
                 status=status,
                 priority=str(priority) if priority is not None else None,
-                id=key if "id" in task and not is_event else None,
+                id=str(task["id"]) if task.get("id") is not None and not is_event else None,
             )
         )
     return found

@@ -49,7 +49,7 @@ class Tree:
     A process belongs to the tree if it descends from the leader, is in its session, carries the tree's
     marker in its environment, or ever did one of these. With `become_subreaper`, orphans of the tree
     become children of this process, so that even those which lost their marker are found. `log_start` is
-    the size that the log had before: what the command writes begins there.
+    the end that the log had before: what the command writes begins there.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Tree:
         *,
         run: str,
         token: str,
-        log_start: int = 0,
+        log_start: logs.Mark = logs.START,
         on_new: Callable[[ProcessId], None] | None = None,
     ) -> None:
         self.run = run
@@ -259,7 +259,7 @@ def _reaped(row: proc.Row) -> bool:
 def start(command: Command, *, run: str, on_new: Callable[[ProcessId], None] | None = None) -> Tree:
     """Start a command as a tree; `on_new` hears of each process of it once, the leader first."""
     token = uuid.uuid4().hex[:16]
-    begin = logs.size(command.log)
+    begin = logs.mark(command.log)
     with _starting:
         process = spawn(command, run=run, tree=token)
         return Tree(process, run=run, token=token, log_start=begin, on_new=on_new)

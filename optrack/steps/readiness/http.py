@@ -12,6 +12,8 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 RETRY_S = 0.05
 REST_MAX_S = 1.0
 ANSWER_S = 60.0
+SLOW_S = 0.5
+"""From when on a request without an answer is what is seen, rather than the last answer."""
 REDIRECTS = 5
 
 
@@ -24,12 +26,24 @@ class HttpProbe:
     """
 
     def __init__(self, url: str) -> None:
-        self.seen = f"{url} was not asked yet"
+        self._last = f"{url} was not asked yet"
+        self._asked: float | None = None
+        self._is_connected = False
         self._url = url
         self._good = False
         self._closed = threading.Event()
         self._connection: http.client.HTTPConnection | None = None
         self._thread: threading.Thread | None = None
+
+    @property
+    def seen(self) -> str:
+        """The last answer, or what the present request has been waiting for since."""
+        asked = self._asked
+        waited = 0.0 if asked is None else time.monotonic() - asked
+        if waited < SLOW_S:
+            return self._last
+        state = "connected, no answer" if self._is_connected else "no connection"
+        return f"{self._url}: {state} for {waited:.1f} s"
 
     def holds(self) -> bool:
         """Whether the address has answered well; asking begins with the first call."""
@@ -51,9 +65,9 @@ class HttpProbe:
         while not self._closed.is_set() and not self._good:
             begin = time.monotonic()
             try:
-                self._good, self.seen = self._ask(self._url)
+                self._good, self._last = self._ask(self._url)
             except (OSError, http.client.HTTPException, ValueError) as error:
-                self.seen = f"{self._url}: {error or type(error).__name__}"
+                self._last = f"{self._url}: {error or type(error).__name__}"
             took = time.monotonic() - begin
             if not self._good:
                 self._closed.wait(min(REST_MAX_S, max(RETRY_S, took)))
@@ -74,14 +88,16 @@ class HttpProbe:
 
     def _get(self, url: SplitResult) -> tuple[int, str | None]:
         connection = _connection(url)
-        self._connection = connection
+        self._connection, self._is_connected, self._asked = connection, False, time.monotonic()
         try:
+            connection.connect()
+            self._is_connected = True
             path = (url.path or "/") + (f"?{url.query}" if url.query else "")
             connection.request("GET", path, headers={"Connection": "close", "Accept": "*/*"})
             answer = connection.getresponse()
             return answer.status, answer.getheader("Location")
         finally:
-            self._connection = None
+            self._connection = self._asked = None
             connection.close()
 
 

@@ -20,7 +20,8 @@ RETRY_S = 0.05
 class Probe(Protocol):
     """One condition of readiness; `seen` says what was observed last, for the message of a time-out."""
 
-    seen: str
+    @property
+    def seen(self) -> str: ...
 
     def holds(self) -> bool:
         """Whether the condition holds now, as far as is known without waiting."""
@@ -53,7 +54,8 @@ class LogProbe:
         return False
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Close the log."""
+        self._follower.close()
 
 
 class TcpProbe:
@@ -84,12 +86,20 @@ class CommandProbe:
     """A command exits with 0. One runs at a time, the next after as long a rest as the last one took."""
 
     def __init__(self, command: Command, *, run: str, timeout_s: float = 60.0) -> None:
-        self.seen = "the ready command hasn't ended yet"
+        self._last = ""
         self._command = command
         self._run = run
         self._timeout_s = timeout_s
         self._tree: Tree | None = None
         self._next = 0.0
+
+    @property
+    def seen(self) -> str:
+        """How the command ended last, and how long it has been running since."""
+        running = f"running for {time.monotonic() - self._tree.started:.1f} s" if self._tree else ""
+        return "the ready command: " + (
+            "; now ".join(filter(None, (self._last, running))) or "not started yet"
+        )
 
     def holds(self) -> bool:
         """Whether the command has just exited with 0."""
@@ -104,7 +114,7 @@ class CommandProbe:
             return False
         self.close()
         self._next = now + max(RETRY_S, now - tree.started)
-        self.seen = f"the ready command: {exit_ or f'not done after {self._timeout_s:g} s'}"
+        self._last = f"{exit_ or f'not done after {self._timeout_s:g} s'}"
         return exit_ is not None and exit_.ok
 
     def close(self) -> None:
