@@ -11,6 +11,7 @@ from optrack.core.fairness.applied import arguments_part, rewritten_arguments
 from optrack.core.fairness.difference import differences
 from optrack.core.run import ProcessId
 from optrack.core.snapshot import Snapshot
+from optrack.running.code import repository_of
 from optrack.running.journal import Journal
 from optrack.running.session import Session, Side
 from optrack.steps.capture import (
@@ -44,6 +45,7 @@ class Capturing:
         found = capture_before(
             project=project,
             repo=self.side.repo,
+            copied_from=repository_of(recipe, project) if recipe.patch else None,
             env=env,
             recipe_env=recipe.env,
             watch=[project / path for path in (*recipe.watch, *recipe.patch)],

@@ -56,7 +56,7 @@ class Launching:
         with self.stage("preflight"):
             self.place = self.choose_place()
             if self.side.repo is None:
-                self.side.repo = code_of(self.side, self.session.settings.project)
+                self.side.repo = code_of(self.side, self.session.settings.project, self.will.stop)
             self.env = self.session.environment(self.side, self.place)
         if self.recipe.setup and self.is_first:
             with self.stage("setup", "setup.log"):

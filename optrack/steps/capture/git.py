@@ -50,6 +50,7 @@ def describe_repository(folder: Path, *, salt: bytes, patch: bool = True, depth:
     data: dict[str, Any] = {
         "state": "unborn" if commit is None else "detached" if status.branch is None else "branch",
         "root": plain(str(root)),
+        **_inside(folder, root),
         "commit": commit,
         "branch": status.branch,
         "worktree": Path(git_dir) != (Path(folder) / common).resolve(),
@@ -62,6 +63,15 @@ def describe_repository(folder: Path, *, salt: bytes, patch: bool = True, depth:
     data |= changes(git, status, salt=salt, keep=patch)
     submodules = _submodules(root, status, salt, depth)
     return {**data, "submodules": submodules} if submodules else data
+
+
+def _inside(folder: Path, root: Path) -> dict[str, str]:
+    """Return where in the repository the folder lies, nothing if that is the top."""
+    try:
+        inside = str(folder.resolve().relative_to(root.resolve()))
+    except ValueError:
+        return {}
+    return {} if inside == "." else {"inside": plain(inside)}
 
 
 def _background(git: GitCommand, commit: str | None, salt: bytes) -> dict[str, Any]:

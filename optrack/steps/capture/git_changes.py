@@ -140,11 +140,11 @@ def _take_up(git: GitCommand, paths: Sequence[bytes], folder: Path, env: Mapping
     git marks an object that it already has as used, by touching its file, so it isn't shown the repository's
     objects here, unless it can't do without (a sparse index).
     """
-    (folder / "paths").write_bytes(b"".join(path + b"\0" for path in paths))
+    feed = b"".join(path + b"\0" for path in paths)
     words = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
     alone = {name: value for name, value in env.items() if name != "GIT_ALTERNATE_OBJECT_DIRECTORIES"}
-    if not git.ask(*words, env=alone, feed=folder / "paths").ok:
-        git.ask(*words, env=env, feed=folder / "paths")
+    if not git.ask(*words, env=alone, feed=feed).ok:
+        git.ask(*words, env=env, feed=feed)
 
 
 def _patch(git: GitCommand, status: Status, env: Mapping[str, str]) -> bytes:

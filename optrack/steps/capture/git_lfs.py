@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +42,8 @@ def _lfs_paths(git: GitCommand, status: Status) -> list[bytes]:
     attributes = [path for path in paths if path == b".gitattributes" or path.endswith(b"/.gitattributes")]
     if not any(b"filter=lfs" in _content(git.folder / os.fsdecode(path)) for path in attributes):
         return []
-    with tempfile.TemporaryDirectory(prefix="optrack-git-") as folder:
-        listed = Path(folder) / "paths"
-        listed.write_bytes(b"\0".join(paths) + b"\0")
-        fields = git.ask("check-attr", "-z", "--stdin", "filter", feed=listed).output.split(b"\0")
+    listed = b"\0".join(paths) + b"\0"
+    fields = git.ask("check-attr", "-z", "--stdin", "filter", feed=listed).output.split(b"\0")
     return [path for path, value in zip(fields[::3], fields[2::3], strict=False) if value == b"lfs"]
 
 

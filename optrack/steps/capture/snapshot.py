@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from optrack.core.fairness.variables import plain
 from optrack.core.secrets.masking import mask_text
 from optrack.core.snapshot import Snapshot
 from optrack.steps.capture.environment import own_places, passed_environment, server_environment
@@ -25,6 +26,7 @@ def capture_before(
     *,
     project: Path,
     repo: Path | None,
+    copied_from: Path | None = None,
     env: Mapping[str, str | None],
     recipe_env: Mapping[str, str | None],
     watch: Sequence[Path] = (),
@@ -37,14 +39,14 @@ def capture_before(
     files.
 
     `env` is what the runner passes to the commands (None unsets), `repo` the repository that the server's
-    code comes from, `names` are variables relevant beside the table. `nvml` stands in for pynvml, `places`
+    code comes from (`copied_from`: what it is a copy of), `names` are variables relevant beside the table. `nvml` stands in for pynvml, `places`
     for /proc and /sys.
     """
     relevant = {*recipe_env, *names}
     passed = {name: value for name, value in env.items() if value is not None}
     own = own_places(passed)
     return Snapshot(
-        git=_part(lambda: _repositories(project, repo, salt), salt),
+        git=_part(lambda: _repositories(project, repo, copied_from, salt), salt),
         env=_part(lambda: passed_environment(env, names=relevant, salt=salt, places=own), salt),
         hardware=_part(
             lambda: hardware_part(
@@ -164,12 +166,14 @@ def _part(capture: Callable[[], Part | None], salt: bytes) -> Part | None:
         return {"problem": mask_text(f"{type(error).__name__}: {error}", salt)}
 
 
-def _repositories(project: Path, repo: Path | None, salt: bytes) -> Part:
+def _repositories(project: Path, repo: Path | None, copied_from: Path | None, salt: bytes) -> Part:
     from optrack.steps.capture.git import describe_repository
 
     found: Part = {"project": describe_repository(project, salt=salt)}
     if repo is not None:
         found["repo"] = describe_repository(repo, salt=salt)
+        if copied_from is not None:
+            found["repo"]["copied_from"] = plain(str(copied_from))
     return found
 
 
