@@ -90,10 +90,16 @@ class GitCommand:
         """Return the same for another folder."""
         return GitCommand(folder, self.until)
 
-    def ask(self, *words: str, env: Mapping[str, str] | None = None, feed: bytes = b"") -> Answer:
+    def ask(
+        self,
+        *words: str,
+        env: Mapping[str, str] | None = None,
+        feed: bytes = b"",
+        limit_s: float = TIMEOUT_S,
+    ) -> Answer:
         """Run one git command, with `feed` on its standard input."""
         settings, variables = self._disarmed
-        return self._run([*settings, *words], {**variables, **(env or {})}, feed)
+        return self._run([*settings, *words], {**variables, **(env or {})}, feed, limit_s)
 
     @cached_property
     def _disarmed(self) -> tuple[list[str], dict[str, str]]:
@@ -108,8 +114,10 @@ class GitCommand:
         odd = [(key, value) for key, value in pairs if "=" in key]
         return plain, _as_variables(odd) if odd else {}
 
-    def _run(self, words: Sequence[str], env: Mapping[str, str], feed: bytes) -> Answer:
-        limit = TIMEOUT_S if self.until is None else min(TIMEOUT_S, self.until - time.monotonic())
+    def _run(
+        self, words: Sequence[str], env: Mapping[str, str], feed: bytes, limit: float = TIMEOUT_S
+    ) -> Answer:
+        limit = limit if self.until is None else min(limit, self.until - time.monotonic())
         if limit <= 0:
             return Answer(TIMED_OUT, b"", "git was not asked: the time for it was over")
         try:
