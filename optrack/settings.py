@@ -9,6 +9,7 @@ import secrets
 import socket
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,17 @@ def _user() -> str:
         return f"uid {os.getuid()}"
 
 
+def private_state(state: Path) -> None:
+    """Make the project's `.optrack` folder, or put right the one there is: readable by its owner alone, since raw logs
+    may hold secrets, and ignored by git. What somebody else owns is left as it is. Raises OSError."""
+    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with suppress(PermissionError):
+        if state.stat().st_mode & 0o077:
+            state.chmod(0o700)
+        if not (state / ".gitignore").exists():
+            (state / ".gitignore").write_text("*\n", encoding="utf-8")
+
+
 def project_salt(state: Path) -> bytes:
     """Return the key with which this project's secrets are digested, made at the first call.
 
@@ -140,7 +152,7 @@ def project_salt(state: Path) -> bytes:
     """
     path = state / "salt"
     if not path.exists():
-        state.mkdir(parents=True, exist_ok=True)
+        private_state(state)
         fresh = path.with_name(f"salt-{os.getpid()}")
         fresh.write_bytes(secrets.token_bytes(32))
         fresh.chmod(0o600)

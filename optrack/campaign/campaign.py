@@ -58,6 +58,8 @@ class Campaign(Standing):
             if choice.item is None:
                 raise NothingToRunError(choice.summary, hint="`optrack next --explain` says more")
             again = self.state(choice.item).status == "completed"
+            if not sequential:
+                self._require_code(self.item(choice.item))
             run = self._spawn(
                 choice.item, wait=wait, again=again, sequential=sequential, resume=resume, say=say
             )
@@ -83,12 +85,20 @@ class Campaign(Standing):
     ) -> str:
         """Start the runner on this item, whatever its rank, and return the run's id; see `start_next`."""
         item = self.item(item_id)
-        self.resolved(item)
+        self._require_code(item)
         self.sync()
         run = self._spawn(item.id, wait=wait, again=True, sequential=False, resume=resume, say=say)
         if run is None:
             raise taken(item.id, self.reader.open_runs())
         return run
+
+    def _require_code(self, item: Item) -> None:
+        """Raise PlanError for an item whose recipe doesn't resolve or names code that isn't there."""
+        from optrack.campaign.code_problems import require_code
+
+        recipe = self.resolved(item).recipe
+        if recipe.repo or recipe.patch:
+            require_code(recipe, self.settings.project, f"{self.plan.path}:{item.line}")
 
     def _spawn(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from optrack.core.frozen import Frozen
@@ -26,7 +27,7 @@ class Finding(Frozen):
 
 def examine(campaign: Campaign) -> tuple[Finding, ...]:
     """Return what was found of plan, database, programs and host; nothing is changed but the database made."""
-    return (*_project(campaign), *_programs(), *_host(campaign))
+    return (*_project(campaign), *_programs(), *_code(campaign), *_host(campaign))
 
 
 def _project(campaign: Campaign) -> tuple[Finding, ...]:
@@ -50,6 +51,21 @@ def _programs() -> tuple[Finding, ...]:
         path = shutil.which(name)
         found.append(Finding(name=name, ok=path is not None, text=path or f"there is no {name} in PATH"))
     return tuple(found)
+
+
+def _code(campaign: Campaign) -> tuple[Finding, ...]:
+    """Whether git reads the repository of the project, and those of the plan's recipes."""
+    from optrack.steps.capture.git import unreadable
+
+    folders = [campaign.settings.project]
+    with suppress(OptrackError):
+        recipes = [campaign.resolved(item).recipe for item in campaign.plan.items if item.recipe is not None]
+        folders += [campaign.settings.project / recipe.repo for recipe in recipes if recipe.repo]
+    return tuple(
+        Finding(name="repository", ok=False, text=f"{folder}: {why}; no comparison can be shown to be fair")
+        for folder in dict.fromkeys(folders)
+        if (why := unreadable(folder)) is not None
+    )
 
 
 def _host(campaign: Campaign) -> tuple[Finding, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from optrack.core.parse import parse_plan
 from optrack.core.plan import Plan
 from optrack.errors import PlanError, UsageError
-from optrack.settings import Settings
+from optrack.settings import Settings, private_state
 
 
 def find_plan(settings: Settings, asked: Path | None) -> Path:
@@ -38,7 +38,7 @@ def choose_plan(settings: Settings, path: Path) -> None:
     resolved = path.resolve()
     known = resolved.relative_to(settings.project) if resolved.is_relative_to(settings.project) else resolved
     try:
-        settings.state.mkdir(parents=True, exist_ok=True)
+        private_state(settings.state)
         (settings.state / "plan").write_text(f"{known}\n", encoding="utf-8")
     except OSError as error:
         reason = (error.strerror or str(error)).lower()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from optrack.campaign.code_problems import code_problems
 from optrack.core.parsers import parser_named
 from optrack.core.parsers.registry import RULES_ONLY
 from optrack.core.plan import Item, Plan, Problem
@@ -16,19 +17,23 @@ from optrack.errors import PlanError
 from optrack.steps.engines import engine_named
 from optrack.steps.engines.protocol import Place
 
-_TOLD = ("engine", "server", "env", "launch", "bench", "warmup")
+_TOLD = ("engine", "server", "env", "launch", "bench", "warmup", "repo", "patch")
 
 
-def plan_problems(plan: Plan, python: str) -> tuple[Problem, ...]:
+def plan_problems(plan: Plan, python: str, project: Path | None = None) -> tuple[Problem, ...]:
     """Return the plan's problems, sorted by line; `python` is the interpreter that has the servers' packages.
 
-    What an engine finds odd in a recipe is a warning; an engine, tool or parser that there isn't is an error.
+    What an engine finds odd in a recipe is a warning; an engine, tool or parser that there isn't is an error. In
+    a `project`, so is a repository that can't be used; a patch that doesn't apply now is a warning.
     """
     found = list(check(plan))
     seen: set[str] = set()
     for item in (None, *plan.items):
         recipe = _recipe(plan, item)
-        for problem in _of_engine(plan, item, recipe, python) if recipe is not None else ():
+        if recipe is None:
+            continue
+        of_code = _of_code(plan, item, recipe, project) if project is not None else ()
+        for problem in (*_of_engine(plan, item, recipe, python), *of_code):
             if problem.message not in seen:
                 seen.add(problem.message)
                 found.append(problem)
@@ -79,6 +84,11 @@ def _of_engine(plan: Plan, item: Item | None, recipe: Recipe, python: str) -> It
         names = re.findall(r"[A-Za-z][\w-]*", message)
         named = [f"{table}.{name}" for name in names for table in ("server", "env")]
         yield _problem("warning", plan, item, (*named, "server", "engine"), message.rstrip("."), None)
+
+
+def _of_code(plan: Plan, item: Item | None, recipe: Recipe, project: Path) -> Iterator[Problem]:
+    for severity, key, message, hint in code_problems(recipe, project):
+        yield _problem(severity, plan, item, (key, "repo", "patch"), message, hint)
 
 
 def _problem(

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 from optrack import errors
 from optrack.core.run import Run
 from optrack.errors import OptrackError, StoreError, UsageError
-from optrack.settings import Settings
+from optrack.settings import Settings, private_state
 from optrack.steps.process import is_alive
 from optrack.steps.record.side import SIDE_NAME
 
@@ -90,7 +90,7 @@ def _heard(pipe: TextIO, say: Callable[[str], object]) -> dict[str, Any] | None:
 
 def spawn_campaign(settings: Settings, plan: str, *, by: str, wait: bool, resume: bool = False) -> Path:
     """Start `optrack next --all` in a session of its own and return the file that it narrates into."""
-    settings.state.mkdir(parents=True, exist_ok=True)
+    private_state(settings.state)
     log = settings.state / "campaign.log"
     arguments = [
         "next",

@@ -27,7 +27,7 @@ from optrack.core.recipes.resolve import Resolved, resolve
 from optrack.core.secrets.in_plan import masked_plan
 from optrack.core.state import ItemState
 from optrack.errors import PlanError, UsageError
-from optrack.settings import Settings, project_salt
+from optrack.settings import Settings, private_state, project_salt
 from optrack.steps.record.reader import Reader
 from optrack.steps.record.schema import database_path, standing
 
@@ -78,6 +78,10 @@ class Standing:
         """The write side of the database, which is created and migrated if need be."""
         from optrack.steps.record.store import Store
 
+        own = Path(self.settings.database).is_relative_to(self.settings.state)
+        if own or self.settings.state.is_dir():
+            with contextlib.suppress(OSError):
+                private_state(self.settings.state)
         return Store.open(self.settings.database, runs_dir=self.settings.runs)
 
     @cached_property

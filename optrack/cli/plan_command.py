@@ -34,7 +34,8 @@ def check_command(file: Path | None, as_json: bool) -> int:
     from optrack.settings import load_settings
 
     plan = _plan(file)
-    problems = plan_problems(plan, load_settings(Path.cwd()).python)
+    settings = load_settings(Path.cwd())
+    problems = plan_problems(plan, settings.python, settings.project)
     errors = sum(problem.severity == "error" for problem in problems)
     if as_json:
         found = [problem_document(problem) for problem in problems]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,13 +10,16 @@ from typing import TYPE_CHECKING, Any
 from optrack.core.failures.classify import plain_failure
 from optrack.core.fairness.applied import arguments_part, rewritten_arguments
 from optrack.core.fairness.difference import differences
+from optrack.core.fairness.unseen import unread_sentences
 from optrack.core.run import ProcessId
 from optrack.core.snapshot import Snapshot
+from optrack.running.code import repository_of
 from optrack.running.journal import Journal
 from optrack.running.session import Session, Side
 from optrack.steps.capture import (
+    CodeCapture,
     Sightings,
-    capture_before,
+    capture_host,
     capture_running,
     capture_seen,
     merge,
@@ -29,6 +33,13 @@ if TYPE_CHECKING:
     from optrack.steps.record.store import Store
 
 
+BEFORE_S = 1.2
+"""So long a launch waits for the capture of the code."""
+
+CODE_S = 60.0
+"""So long the first benchmark pass does: longer than that capture takes."""
+
+
 class Capturing:
     """The captures of the launch number `number` of one side; the first launch's are the run's snapshot."""
 
@@ -37,20 +48,35 @@ class Capturing:
         self.is_first = number == session.first
         self.store, self.journal = store, journal
         self.seen = Sightings()
+        self.code: CodeCapture | None = None
 
     def before(self, env: Mapping[str, str]) -> None:
         """Capture what can be known before anything runs: code, the environment passed on, hardware."""
         project, recipe = self.session.settings.project, self.side.recipe
-        found = capture_before(
+        until = time.monotonic() + BEFORE_S
+        self.code = CodeCapture(
             project=project,
             repo=self.side.repo,
-            env=env,
-            recipe_env=recipe.env,
+            copied_from=repository_of(recipe, project) if recipe.patch else None,
             watch=[project / path for path in (*recipe.watch, *recipe.patch)],
             salt=self.session.salt,
-            names=self.session.variables,
         )
+        self.keep(
+            capture_host(env=env, recipe_env=recipe.env, salt=self.session.salt, names=self.session.variables)
+        )
+        self.take_code(until - time.monotonic())
+
+    def take_code(self, within_s: float = CODE_S) -> None:
+        """Keep what was captured of the code; it may be still at it while the server starts."""
+        if self.code is None:
+            return
+        found = self.code.result(max(0.0, within_s))
+        if found is None:
+            return
+        self.code = None
         self.keep(found)
+        for sentence in unread_sentences(found):
+            self.journal.note(sentence)
 
     def appeared(self, process: ProcessId) -> None:
         """Look at a new process of the server, and again at those before it, while they live."""

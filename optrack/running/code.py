@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from optrack.core.failures.classify import plain_failure
+from optrack.core.recipes.recipe import Recipe
 from optrack.running.session import Side
-from optrack.steps.patching import PatchError, patched_copy
+from optrack.steps.patching import CopyError, CopyStoppedError, PatchError, patched_copy
 from optrack.steps.stage import StageFailed
 
 
-def code_of(side: Side, project: Path) -> Path | None:
-    """Return the repository that the server's code comes from, None where the recipe names none.
+def repository_of(recipe: Recipe, project: Path) -> Path | None:
+    """Return the folder that the recipe's code comes from: its `repo`, or for a `patch` alone the project's own."""
+    return project / recipe.repo if recipe.repo else project if recipe.patch else None
 
-    Raises StageFailed (`preflight`) where a patch has nothing to apply to, or doesn't apply.
+
+def code_of(side: Side, project: Path, should_stop: Callable[[], bool]) -> Path | None:
+    """Return the folder of the server's code, patched where the recipe says so; None where the recipe names none.
+
+    Raises StageFailed (`preflight`): `failed` where a patch doesn't apply, which is the item's fault, and
+    `interrupted` where there is nothing to patch or the host doesn't let it be copied.
     """
     recipe = side.recipe
-    if recipe.repo is None:
-        if recipe.patch:
-            why = "the recipe has a `patch` but no `repo` to apply it to"
-            raise StageFailed("preflight", "failed", plain_failure("patch", why))
-        return None
-    if not recipe.patch:
-        return project / recipe.repo
+    source = repository_of(recipe, project)
+    if source is not None and not source.is_dir():
+        why = plain_failure("not_copied", f"there is no folder {source}, which `repo` names")
+        raise StageFailed("preflight", "interrupted", why)
+    if source is None or not recipe.patch:
+        return source
+    patches = [project / patch for patch in recipe.patch]
     try:
-        return patched_copy(
-            project / recipe.repo, [project / patch for patch in recipe.patch], side.folder / "repo"
-        )
+        return patched_copy(source, patches, side.folder / "repo", should_stop)
     except PatchError as error:
         raise StageFailed("preflight", "failed", plain_failure("patch", str(error))) from error
+    except CopyError as error:
+        kind = "disk_full" if error.is_full else "not_copied"
+        raise StageFailed("preflight", "interrupted", plain_failure(kind, str(error))) from error
+    except CopyStoppedError as error:
+        why = plain_failure("interrupted", "stopped on request")
+        raise StageFailed("preflight", "interrupted", why) from error

@@ -9,6 +9,7 @@ from itertools import combinations
 from optrack.core.run import ProcessId
 from optrack.errors import HostUnfitError, InterruptedRunError
 from optrack.running.session import Session
+from optrack.settings import private_state
 from optrack.steps.gpus import gpu_use
 from optrack.steps.hostlock import HostLock, lock_host
 from optrack.steps.preflight import check_host, unfit
@@ -94,7 +95,7 @@ def _choices(session: Session) -> Iterable[Gpus]:
 
 def _require_fit(session: Session, lock: HostLock, gpus: Gpus) -> None:
     folder = session.settings.state
-    folder.mkdir(parents=True, exist_ok=True)
+    private_state(folder)
     share = session.settings.cpu_share if session.settings.cpu_share < 1 else None
     for number, side in enumerate(session.sides):
         problems = check_host(

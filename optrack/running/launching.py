@@ -56,7 +56,7 @@ class Launching:
         with self.stage("preflight"):
             self.place = self.choose_place()
             if self.side.repo is None:
-                self.side.repo = code_of(self.side, self.session.settings.project)
+                self.side.repo = code_of(self.side, self.session.settings.project, self.will.stop)
             self.env = self.session.environment(self.side, self.place)
         if self.recipe.setup and self.is_first:
             with self.stage("setup", "setup.log"):
@@ -69,13 +69,16 @@ class Launching:
             server = self.launch()
             if server is not None:
                 self.wait(server)
+                self.capturing.take_code()
                 self.capturing.running(server, self.place, self.log)
             if self.is_first and self.session.resuming is not None and self.side.snapshot is not None:
                 self.session.resuming.look(self.side.run, self.side.snapshot, self.store, self.journal)
+            self.capturing.take_code()
             self.measure(server)
             if self.is_first:
                 self.check(server)
         finally:
+            self.capturing.take_code()
             if self.server is not None:
                 self.teardown(self.server)
 

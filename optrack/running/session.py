@@ -131,8 +131,8 @@ class Session:
             asked = side.recipe.gpus
             shown = self.gpus[:asked] if isinstance(asked, int) else asked or self.gpus
             env["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, shown))
-        if side.recipe.repo:
-            env["REPO"] = str(side.repo or self.settings.project / side.recipe.repo)
+        if side.repo is not None:
+            env["REPO"] = str(side.repo)
         return env | {
             "PORT": str(place.port),
             "RUN_DIR": str(place.run_dir),

@@ -32,6 +32,10 @@ THINGS: Mapping[tuple[str, ...], str] = {
 """Things that come or go as a whole: their fields aren't compared one by one if one side lacks them."""
 
 
+_LOOSE = (("untracked",), ("left_out",))
+"""Files that one side may merely not have read."""
+
+
 def differences(
     candidate: Snapshot,
     baseline: Snapshot,
@@ -111,7 +115,7 @@ def _part_differences(
     declared: Mapping[str, tuple[Any, Any]],
 ) -> list[Difference]:
     theirs, ours = dict(leaves(baseline, (part,))), dict(leaves(candidate, (part,)))
-    unseen = unseen_sections(part, baseline, candidate)
+    unseen = unseen_sections(part, baseline, candidate, declared)
     found: list[Difference] = [difference for _, difference in sorted(unseen.items())]
     absent: set[tuple[str, ...]] = set()
     for path in sorted(theirs.keys() | ours.keys()):
@@ -120,6 +124,8 @@ def _part_differences(
         if field is None or field.within(before, after) or path[:2] in unseen:
             continue
         if (field.kind == "informative" and not field.noted) or (part == "env" and is_noise(path[-1])):
+            continue
+        if path[2:3] in _LOOSE and None in (before, after) and (*path[:2], "unread") in unseen:
             continue
         whole = _on_one_side(path, theirs, ours)
         if whole is None:

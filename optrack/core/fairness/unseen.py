@@ -90,7 +90,7 @@ def with_unfound(
 
 
 def unseen_sections(
-    part: str, baseline: Mapping[str, Any], candidate: Mapping[str, Any]
+    part: str, baseline: Mapping[str, Any], candidate: Mapping[str, Any], declared: Collection[str] = ()
 ) -> dict[tuple[str, ...], Difference]:
     """Return the sections that one side couldn't see: comparing their fields one by one would say nothing
     true."""
@@ -114,15 +114,59 @@ def unseen_sections(
             for side in (baseline, candidate)
         ]
         if not all(seen):
-            found[part, name] = _unseen_section(part, name, seen[0], seen[1])
+            found[part, name] = _unseen_section(
+                part, name, seen[0], seen[1], _cause(baseline[name], candidate[name])
+            )
+        elif not (name == "repo" and not {"repo", "patch"}.isdisjoint(declared)):
+            sides = (_unread(baseline[name]), _unread(candidate[name]))
+            if any(sides) and (sides[0] != sides[1] or None in [side.get("digest") for side in sides]):
+                found[part, name, "unread"] = _unknown(
+                    f"git.{name}.unread", not sides[0], not sides[1], _unread_meaning(name, sides)
+                )
     return found
 
 
-def _unseen_section(part: str, section: str, baseline: bool, candidate: bool) -> Difference:
+def unread_sentences(snapshot: Snapshot) -> list[str]:
+    """Return a sentence for each repository of which some files weren't read."""
+    git = snapshot.git or {}
+    return [
+        f"{_files(about)} in the {name} repository were not read"
+        for name in git
+        if (about := _unread(git[name]))
+    ]
+
+
+def _unread(about: Any) -> Mapping[str, Any]:
+    found = about.get("unread") if isinstance(about, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _files(unread: Mapping[str, Any]) -> str:
+    count, first = unread.get("files"), ", ".join(map(str, unread.get("first", ())[:3]))
+    return f"{count if count is not None else 'some'} untracked files" + (f" ({first}, …)" if first else "")
+
+
+def _unread_meaning(name: str, sides: Sequence[Mapping[str, Any]]) -> str:
+    more = max(sides, key=lambda side: side.get("files") or 0)
+    return (
+        f"{_files(more)} in the {name} repository were too many or too large to be read, and are not the same by "
+        "name, size and time: whether they differ is unknown. Name what nothing reads in .gitignore."
+    )
+
+
+def _cause(*sides: Any) -> str:
+    """Return why git didn't tell of a repository, and what to do about it."""
+    problem = next(
+        (str(side["problem"]) for side in sides if isinstance(side, Mapping) and side.get("problem")), ""
+    )
+    return f" {problem.rstrip('.')}." if problem else ""
+
+
+def _unseen_section(part: str, section: str, baseline: bool, candidate: bool, cause: str = "") -> Difference:
     runs = [name for name, seen in (("baseline's", baseline), ("candidate's", candidate)) if not seen]
     meaning = f"{part}.{section} could not be seen in the {' and the '.join(runs)} run: "
     return _unknown(
-        f"{part}.{section}", baseline, candidate, f"{meaning}a difference in it would not be seen."
+        f"{part}.{section}", baseline, candidate, f"{meaning}a difference in it would not be seen.{cause}"
     )
 
 

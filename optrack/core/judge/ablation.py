@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from optrack.core.frozen import Frozen
-from optrack.core.recipes.recipe import changes, leaf_paths, treatment
+from optrack.core.recipes.recipe import changes, factor_names, leaf_paths, treatment
 
 
 class Ablation(Frozen):
@@ -29,7 +29,7 @@ def ablation(item: str, candidate: Mapping[str, Any], baseline: Mapping[str, Any
     First each factor alone, then, from three factors on, all but one; with two these are the same. Empty for
     a treatment of fewer than two factors.
     """
-    factors = tuple(treatment(candidate, baseline))
+    factors = factor_names(treatment(candidate, baseline))
     if len(factors) < 2:
         return ()
     plans: list[tuple[Literal["single", "leave_one_out"], str, tuple[str, ...]]] = [
@@ -65,7 +65,7 @@ def _kept(candidate: Mapping[str, Any], baseline: Mapping[str, Any], keeps: froz
     ours = leaf_paths(candidate)
     layer: dict[str, Any] = {}
     for path in changes(candidate, baseline):
-        if ".".join(path) in keeps:
+        if ".".join(path) in keeps or (path == ("repo",) and "patch" in keeps):
             place = layer
             for step in path[:-1]:
                 place = place.setdefault(step, {})

@@ -7,6 +7,7 @@ from typing import Any
 
 from optrack.core.judge.wording import listed
 from optrack.core.judgement import Attribution
+from optrack.core.recipes.recipe import factor_names
 
 _INSTRUMENTS = (
     "PROFILE",
@@ -39,7 +40,7 @@ def attribute(
     that were judged fairly against the same baseline: when each factor, or all but one of each, stands among
     them, the combination is resolved.
     """
-    names = tuple(sorted(factors))
+    names = factor_names(factors)
     reasons = [
         f"{name} is an instrument: what it costs is part of the effect."
         for name in names
@@ -50,7 +51,7 @@ def attribute(
         return Attribution(status="single", factors=(named,)), tuple(reasons)
     if len(names) <= 1:
         return Attribution(status="single", factors=names), tuple(reasons)
-    judged = {frozenset(treatment) for treatment in seen_alone}
+    judged = {frozenset(factor_names(treatment)) for treatment in seen_alone}
     everything = frozenset(names)
     missing = [
         name for name in names if frozenset({name}) not in judged and everything - {name} not in judged

@@ -54,7 +54,10 @@ def unknown_reasons(differences: Sequence[Difference]) -> list[str]:
         if fields
         else ""
     )
-    return [f"Whether the comparison is fair is unknown{': ' + what if what else ''}."]
+    causes = [
+        d.meaning for d in differences if d.cls == "unknown" and d.field.startswith("git.") and d.meaning
+    ]
+    return [f"Whether the comparison is fair is unknown{': ' + what if what else ''}.", *causes]
 
 
 def _bare(difference: Difference) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 from pydantic import Field
@@ -173,6 +173,11 @@ def treatment(candidate: Mapping[str, Any], baseline: Mapping[str, Any]) -> dict
     changed = changes(candidate, baseline)
     ours, theirs = leaf_paths(candidate), leaf_paths(baseline)
     return {".".join(path): (theirs.get(path), ours.get(path)) for path in changed}
+
+
+def factor_names(factors: Collection[str]) -> tuple[str, ...]:
+    """Return the names under which leaves that differ count, sorted: `repo` with a `patch` is one choice of code."""
+    return tuple(sorted(name for name in factors if name != "repo" or "patch" not in factors))
 
 
 def changes(candidate: Mapping[str, Any], baseline: Mapping[str, Any]) -> list[tuple[str, ...]]:

@@ -15,6 +15,7 @@ from optrack.core.secrets.masking import is_masked, mask_text
 from optrack.core.snapshot import Snapshot
 
 _BYTES = "bytes:"
+_NAMED = 50
 _HEAD = """\
 #!/usr/bin/env bash
 # Replays run {run} (item {item}): its code in new worktrees, its environment, its commands.
@@ -92,11 +93,16 @@ def _indented(lines: Iterator[str]) -> Iterator[str]:
 
 
 def _code(snapshot: Snapshot) -> Iterator[str]:
+    yield 'if [ "$(cat "$folder/.replayed" 2>/dev/null)" = whole ]; then'
+    yield '  echo "the code is in $folder already" >&2; return'
+    yield "fi"
     yield 'mkdir -p "$folder"'
     for name, about in (snapshot.git or {}).items():
         if isinstance(about, Mapping) and "state" in about:
             yield ""
             yield from _repository(str(name), about)
+    yield ""
+    yield 'echo whole > "$folder/.replayed"'
 
 
 def _repository(name: str, about: Mapping[str, Any]) -> Iterator[str]:
@@ -105,15 +111,16 @@ def _repository(name: str, about: Mapping[str, Any]) -> Iterator[str]:
     if about["state"] in ("none", "bare") or "root" not in about:
         yield f"# {about.get('problem') or 'not a repository with files: nothing to make again'}"
         return
-    root, commit = shlex.quote(about["root"]), about.get("commit")
+    root, commit = shlex.quote(about.get("copied_from") or about["root"]), about.get("commit")
     if commit is None:
         yield f"git init -q {place}"
     else:
-        missing = f"commit {commit} is not in {about['root']}" + (
+        missing = f"commit {commit} is not in {about.get('copied_from') or about['root']}" + (
             f"; fetch it from {about['remote']}" if about.get("remote") else ""
         )
         yield f"git -C {root} cat-file -e {commit} || {{ echo {shlex.quote(missing)} >&2; exit 1; }}"
-        yield f"git -C {root} worktree add -q --detach {place} {commit}"
+        yield f'[ ! -e "$folder/.replayed" ] || git -C {root} worktree remove --force {place} 2>/dev/null || true'
+        yield f'echo begun > "$folder/.replayed"; git -C {root} worktree add -q -f --detach {place} {commit}'
     yield from _patched(place, about)
     for path, inner in (about.get("submodules") or {}).items():
         yield from _submodule(place, str(path), inner)
@@ -130,8 +137,7 @@ def _submodule(place: str, path: str, about: Mapping[str, Any]) -> Iterator[str]
 
 
 def _patched(place: str, about: Mapping[str, Any]) -> Iterator[str]:
-    for path, why in (about.get("left_out") or {}).items():
-        yield f"# left out of the patch: {path} ({why})"
+    yield from _left_out(about)
     if about.get("lfs"):
         yield f"git -C {place} lfs pull || echo 'LFS files were not fetched' >&2"
     patch = about.get("patch")
@@ -151,6 +157,23 @@ def _patched(place: str, about: Mapping[str, Any]) -> Iterator[str]:
     yield mark
 
 
+def _left_out(about: Mapping[str, Any]) -> Iterator[str]:
+    """Name what can't be made again: files whose content the record doesn't have."""
+    left = about.get("left_out") or {}
+    for path, why in list(left.items())[:_NAMED]:
+        yield f"# left out of the patch: {_line(path)} ({why})"
+    more = len(left) - _NAMED
+    if more > 0:
+        yield f"# left out of the patch: {more} more files"
+    unread = about.get("unread") or {}
+    if unread.get("files"):
+        yield f"# not read, and not made again: {unread['files']} untracked files"
+
+
+def _line(text: object) -> str:
+    return str(text).encode("unicode_escape").decode()
+
+
 def _described(about: Mapping[str, Any]) -> str:
     where = about.get("branch") or about["state"]
     changes = "with changes" if about.get("patch") else "clean"
@@ -164,6 +187,9 @@ def _folder(name: str) -> str:
 def _environment(snapshot: Snapshot, item: str, unset: tuple[str, ...]) -> Iterator[str]:
     yield 'export PORT="${PORT:-30000}" RUN_DIR="${RUN_DIR:-$folder/run}" ITEM_ID=' + shlex.quote(item)
     yield 'mkdir -p "$RUN_DIR"'
+    code = (snapshot.git or {}).get("repo")
+    if isinstance(code, Mapping) and "root" in code:
+        yield f'export REPO="$folder"/repo/{shlex.quote(code.get("inside") or "")}'
     env = snapshot.env or {}
     passed, server = env.get("passed") or {}, env.get("server")
     for name in unset:

@@ -11,6 +11,7 @@ from optrack.core.fairness.variables import why_relevant
 from optrack.core.snapshot import Snapshot
 
 _SHOWN_AT_MOST = 160
+_LISTED = 20
 _MARKS = {"unexplained": "!", "unknown": "?", "volatile": "~", "declared": "="}
 _FOLDED = {("packages", "distributions"): "packages", ("env", "other"): "other variables, by digest"}
 
@@ -67,6 +68,8 @@ def _repository_lines(name: str, about: Mapping[str, Any], full: bool) -> Iterat
             yield f"    patch: {len(lines)} lines" + ("" if full else " (shown in full on request)")
             if full:
                 yield from (f"      {line}" for line in lines)
+        elif key in ("untracked", "left_out") and len(value) > _LISTED and not full:
+            yield f"    {key}: {len(value)} files (shown in full on request)"
         elif key != "patch_digest":
             yield from _lines(key, value, 2)
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 from optrack.steps.capture.environment import with_later
 from optrack.steps.capture.sampler import Sampler
 from optrack.steps.capture.snapshot import (
+    CodeCapture,
     capture_after,
     capture_before,
+    capture_host,
     capture_running,
     capture_seen,
     merge,
@@ -17,10 +19,12 @@ from optrack.steps.capture.snapshot import (
 from optrack.steps.capture.tree import Sightings
 
 __all__ = [
+    "CodeCapture",
     "Sampler",
     "Sightings",
     "capture_after",
     "capture_before",
+    "capture_host",
     "capture_running",
     "capture_seen",
     "merge",

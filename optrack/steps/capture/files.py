@@ -3,30 +3,54 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import stat
+import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 WHOLE_LIMIT_BYTES = 256 * 2**20
 """Up to this size a file's whole content is digested; of a larger one its size and both ends."""
 
 _BLOCK = 2**20
+_LATE = "there was no time to read it"
 
 
-def files_part(watch: Sequence[Path]) -> dict[str, Any]:
+def files_part(watch: Sequence[Path], until: float | None = None) -> dict[str, Any]:
     """Return the digest and size of each watched file; of a folder, those of the files under it as one."""
-    return {str(path): describe_file(path) for path in watch}
+    return {str(path): describe_file(path, until) for path in watch}
 
 
-def describe_file(path: Path) -> dict[str, Any]:
+def describe_file(path: Path, until: float | None = None) -> dict[str, Any]:
     """Return `sha256` and `size` of a file; `sha256` is None, with the reason in `problem`, if it can't be
-    read."""
+    read, isn't a file with content (a pipe, a device), or has to be read after `until` (monotonic, seconds)."""
     try:
         if path.is_dir():
-            return _describe_folder(path)
+            return _describe_folder(path, until)
+        if until is not None and time.monotonic() > until:
+            return {"sha256": None, "problem": _LATE}
         return {"sha256": content_digest(path), "size": path.stat().st_size}
     except OSError as error:
-        return {"sha256": None, "problem": error.strerror or type(error).__name__}
+        return {"sha256": None, "problem": error.strerror or str(error) or type(error).__name__}
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file that has content of its own for reading; raises OSError for any other, which could block."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(f"{path} is not a regular file")
+    return os.fdopen(descriptor, "rb")
+
+
+def regular_content(path: Path, limit: int) -> bytes:
+    """Return the first `limit` bytes of a file, none of one that isn't regular or can't be read."""
+    try:
+        with open_regular(path) as file:
+            return file.read(limit)
+    except OSError:
+        return b""
 
 
 def content_digest(path: Path, limit: int = WHOLE_LIMIT_BYTES) -> str:
@@ -34,7 +58,7 @@ def content_digest(path: Path, limit: int = WHOLE_LIMIT_BYTES) -> str:
     and both ends."""
     size = path.stat().st_size
     digest = hashlib.sha256()
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         if size <= limit:
             while block := file.read(_BLOCK):
                 digest.update(block)
@@ -45,12 +69,14 @@ def content_digest(path: Path, limit: int = WHOLE_LIMIT_BYTES) -> str:
     return f"ends:{digest.hexdigest()}"
 
 
-def _describe_folder(folder: Path) -> dict[str, Any]:
+def _describe_folder(folder: Path, until: float | None) -> dict[str, Any]:
     digest = hashlib.sha256()
     size = 0
     for path in sorted(
         path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts
     ):
+        if until is not None and time.monotonic() > until:
+            return {"sha256": None, "problem": _LATE}
         digest.update(
             f"{path.relative_to(folder)}\0{content_digest(path)}\n".encode(errors="surrogateescape")
         )

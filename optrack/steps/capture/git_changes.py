@@ -17,59 +17,36 @@ from typing import Any
 
 from optrack.core.fairness.variables import plain
 from optrack.core.secrets.masking import keyed_digest, mask_text
-from optrack.steps.capture.files import content_digest
 from optrack.steps.capture.git_command import GitCommand
+from optrack.steps.capture.git_loose import Selection, is_cache, is_output
 from optrack.steps.capture.git_status import Status
 
-FILE_LIMIT_BYTES = 2 * 2**20
-PATCH_LIMIT_BYTES = 16 * 2**20
-UNTRACKED_LIMIT = 1000
 _NAMED = 200
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _DOCUMENTS = (b".md", b".markdown", b".rst")
-_OUTPUTS = re.compile(
-    rb"(?:\.(?:log|out|err|jsonl|csv|tsv|txt|db|db-wal|db-shm|sqlite3?|png|svg|html|pdf|prof|pstats|nsys-rep|ncu-rep|"
-    rb"qdrep|trace|tmp|swp|swo|bak|orig|rej|pid|lock|tar|gz|zst|xz|zip|diff|patch)|~|nohup\.out)$"
-)
-_CACHES = re.compile(
-    rb"(?:^|/)(?:__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.ipynb_checkpoints|\.idea|\.vscode|\.venv|venv|"
-    rb"node_modules)/|\.py[co]$"
-)
-_PRIVATE = re.compile(
-    rb"(?i)(?:^|/)(?:\.env(?:\.[\w.-]+)?|\.netrc|\.npmrc|\.pypirc|\.git-credentials|id_(?:rsa|dsa|ecdsa|ed25519)|"
-    rb"credentials(?:\.json)?|kubeconfig|\.htpasswd|service[_-]account[\w-]*\.json)$|\.(?:pem|key|p12|pfx|jks|keystore|kdbx)$"
-)
 _MASK = re.compile(r"<masked:[0-9a-f]{16}>")
-
-
-def is_output(path: bytes) -> bool:
-    """Whether an untracked file is a by-product (a log, a result) or prose, and no part of the code."""
-    return path.endswith(_DOCUMENTS) or _OUTPUTS.search(path) is not None
 
 
 def changes(git: GitCommand, status: Status, *, salt: bytes, keep: bool = True) -> dict[str, Any]:
     """Return `code` (the digest of every tracked file as it is on disk, documents left out), `changed`,
-    `untracked` (path -> digest of each file that may be code), `left_out` (path -> why, and a digest),
-    `outputs_left_out` and the `patch` with all changes, untracked outputs included, caches not.
+    `untracked` (path -> digest of each small text that may be code), `left_out` (path -> why, and a digest),
+    `unread` (what is told of files that weren't read), `outputs` and the `patch` with all changes to tracked files
+    and the untracked texts.
 
     The patch has its secrets masked; `masked` counts them, since it can't make the tree again then.
     """
     if not status.dirty:
         return {"code": _code(status.entries)}
-    loose = [path for path in status.untracked if not _CACHES.search(path)]
-    code, outputs = [p for p in loose if not is_output(p)], [p for p in loose if is_output(p)]
-    choice, side = _Choice(git, salt), _Choice(git, salt)
-    taken = [
-        path for path in (*status.changed, *status.unmerged, *code[:UNTRACKED_LIMIT]) if choice.takes(path)
-    ]
-    side.bytes = choice.bytes
-    taken += [path for path in outputs[:UNTRACKED_LIMIT] if side.takes(path)] if keep else []
+    loose = [path for path in status.untracked if not is_cache(path)]
+    code = [path for path in loose if not is_output(path)]
+    choice = Selection(git.folder, salt, git.until)
+    taken = [path for path in (*status.changed, *status.unmerged) if choice.takes(path, tracked=True)]
+    taken += [path for path in code if choice.takes(path, tracked=False)]
     with tempfile.TemporaryDirectory(prefix="optrack-git-") as folder:
         env = _own_index(git, Path(folder))
-        _take_up(git, taken, Path(folder), env)
-        entries = [
-            entry for entry in git.ask("ls-files", "--stage", "-z", env=env).output.split(b"\0") if entry
-        ]
+        if not _take_up(git, taken, env):
+            return {"unknown": ["changes"], "problem": "git couldn't read the changed files"}
+        entries = git.ask("ls-files", "--stage", "-z", env=env).entries
         patch = _patch(git, status, env) if keep else b""
     blobs = {path: about for about, _, path in (entry.partition(b"\t") for entry in entries)}
     untracked = set(status.untracked)
@@ -77,44 +54,11 @@ def changes(git: GitCommand, status: Status, *, salt: bytes, keep: bool = True) 
         "code": _code([entry for entry in entries if entry.partition(b"\t")[2] not in untracked]),
         "changed": [plain(path) for path in (*status.changed, *status.unmerged)][:_NAMED],
         "untracked": {plain(path): blobs[path].split()[1].decode() for path in code if path in blobs},
-        "outputs": len(outputs),
+        "outputs": len(loose) - len(code),
         "left_out": dict(sorted(choice.left_out.items())),
-        "outputs_left_out": sorted(side.left_out)[:_NAMED],
     }
-    if len(code) > UNTRACKED_LIMIT:
-        rest = hashlib.sha256(b"\0".join(sorted(code[UNTRACKED_LIMIT:]))).hexdigest()
-        data["left_out"]["(more untracked files)"] = f"{len(code) - UNTRACKED_LIMIT} files, {rest}"
-    return data | _kept(patch, salt)
-
-
-class _Choice:
-    """Decides which changed files go into the patch, and keeps what is to be said of the others."""
-
-    def __init__(self, git: GitCommand, salt: bytes) -> None:
-        self._root = git.folder
-        self._salt = salt
-        self.bytes = 0
-        self.left_out: dict[str, str] = {}
-
-    def takes(self, path: bytes) -> bool:
-        """Whether a file goes into the patch: not if it is too large, private, or a repository of its own."""
-        file = self._root / os.fsdecode(path)
-        if path.endswith(b"/"):
-            self.left_out[plain(path)] = "a repository of its own"
-            return False
-        if file.is_symlink() or not file.is_file():
-            return True
-        size = file.stat().st_size
-        if _PRIVATE.search(path):
-            return self._leave(path, f"private {keyed_digest(content_digest(file), self._salt)}")
-        if size > FILE_LIMIT_BYTES or self.bytes + size > PATCH_LIMIT_BYTES:
-            return self._leave(path, f"{size} bytes {content_digest(file)}")
-        self.bytes += size
-        return True
-
-    def _leave(self, path: bytes, why: str) -> bool:
-        self.left_out[plain(path)] = why
-        return False
+    unread = choice.unread()
+    return data | ({"unread": unread} if unread else {}) | _kept(patch, salt)
 
 
 def _own_index(git: GitCommand, folder: Path) -> Mapping[str, str]:
@@ -134,17 +78,16 @@ def _own_index(git: GitCommand, folder: Path) -> Mapping[str, str]:
     }
 
 
-def _take_up(git: GitCommand, paths: Sequence[bytes], folder: Path, env: Mapping[str, str]) -> None:
-    """Put files as they are on disk into our own index.
+def _take_up(git: GitCommand, paths: Sequence[bytes], env: Mapping[str, str]) -> bool:
+    """Put files as they are on disk into our own index; return whether that was possible.
 
     git marks an object that it already has as used, by touching its file, so it isn't shown the repository's
     objects here, unless it can't do without (a sparse index).
     """
-    (folder / "paths").write_bytes(b"".join(path + b"\0" for path in paths))
+    feed = b"".join(path + b"\0" for path in paths)
     words = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
     alone = {name: value for name, value in env.items() if name != "GIT_ALTERNATE_OBJECT_DIRECTORIES"}
-    if not git.ask(*words, env=alone, feed=folder / "paths").ok:
-        git.ask(*words, env=env, feed=folder / "paths")
+    return git.ask(*words, env=alone, feed=feed).ok or git.ask(*words, env=env, feed=feed).ok
 
 
 def _patch(git: GitCommand, status: Status, env: Mapping[str, str]) -> bytes:
@@ -156,7 +99,7 @@ def _patch(git: GitCommand, status: Status, env: Mapping[str, str]) -> bytes:
         "--no-color",
         "--no-ext-diff",
         "--no-textconv",
-        "--ignore-submodules=none",
+        "--ignore-submodules=dirty",
     )
     return git.ask("diff", *words, base, env=env).output
 

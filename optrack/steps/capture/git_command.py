@@ -1,15 +1,15 @@
-"""Running git on somebody's repository without changing it: no lock, no hook, no filter that writes, no
-ambient setting."""
+"""Running git on somebody's repository: nothing that the repository or its settings name is run, nothing is fetched,
+and nothing is written but what the command itself is there to write."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import git
+from typing import Any
 
 _CONFIG = (
     "core.fsmonitor=false",
@@ -18,6 +18,14 @@ _CONFIG = (
     "core.hooksPath=/dev/null",
     "core.quotePath=false",
     "core.pager=cat",
+    "core.editor=false",
+    "core.sshCommand=false",
+    "core.askPass=",
+    "core.alternateRefsCommand=",
+    "credential.helper=",
+    "protocol.allow=never",
+    "gpg.program=false",
+    "log.showSignature=false",
     "diff.external=",
     "diff.noprefix=false",
     "diff.mnemonicPrefix=false",
@@ -25,52 +33,30 @@ _CONFIG = (
     "diff.submodule=short",
     "status.showStash=false",
     "status.relativePaths=false",
-    "filter.lfs.process=",
-    "filter.lfs.clean=cat",
-    "filter.lfs.smudge=cat",
-    "filter.lfs.required=false",
     "submodule.recurse=false",
     "gc.auto=0",
     "maintenance.auto=false",
     "color.ui=false",
 )
-_AMBIENT = (
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR",
-    "GIT_NAMESPACE",
-    "GIT_PREFIX",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_TRACE",
-    "GIT_CEILING_DIRECTORIES",
-    "GIT_LITERAL_PATHSPECS",
-    "GIT_GLOB_PATHSPECS",
-    "GIT_ICASE_PATHSPECS",
-)
-"""Variables that would send git to another repository than the one that is asked about (a hook sets some)."""
+_ENV = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_ASKPASS": "false",
+    "LC_ALL": "C",
+}
+_KEPT = ("GIT_CONFIG", "GIT_EXEC_PATH", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
+"""The only variables of git's that are passed on: the others send git to another repository than the one asked
+about (a hook sets some), or make it run or write something."""
 
-TIMEOUT_S = 120.0
-
-
-def gitpython() -> Any:
-    """Import GitPython, also where there is no git to run; it is then told apart by `has_git`."""
-    before = os.environ.get("GIT_PYTHON_REFRESH")
-    os.environ["GIT_PYTHON_REFRESH"] = "quiet"
-    try:
-        import git as module
-    finally:
-        if before is None:
-            del os.environ["GIT_PYTHON_REFRESH"]
-        else:
-            os.environ["GIT_PYTHON_REFRESH"] = before
-    return module
+TIMEOUT_S = 60.0
+NO_GIT, TIMED_OUT = 127, 124
+"""The status of an answer where there is no git to run, and where it took too long."""
 
 
 class Answer:
-    """What a git command said: exit status, output as bytes, and its complaint as text."""
+    """What a git command gave: exit status, output as bytes, and its complaint as text."""
 
     def __init__(self, status: int, output: bytes, complaint: str) -> None:
         self.status = status
@@ -87,48 +73,104 @@ class Answer:
         """The output as text, without its surrounding blanks."""
         return os.fsdecode(self.output).strip()
 
+    @property
+    def entries(self) -> list[bytes]:
+        """The output's entries where it is separated by NUL."""
+        return [entry for entry in self.output.split(b"\0") if entry]
+
 
 class GitCommand:
-    """git, run in one folder, reading only."""
+    """git, run in one folder; its commands together take until `until` (monotonic, seconds) at most."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, until: float | None = None) -> None:
         self.folder = folder
-        self._git: git.Git = gitpython().Git(str(folder))
+        self.until = until
 
-    def ask(self, *words: str, env: Mapping[str, str] | None = None, feed: Path | None = None) -> Answer:
-        """Run one git command; `feed` is a file for its standard input. A git that can't be run answers
-        127."""
-        command = [*_without_ambient(), "git", *_options(), *words]
-        stream = (feed or Path(os.devnull)).open("rb")
+    def at(self, folder: Path) -> GitCommand:
+        """Return the same for another folder."""
+        return GitCommand(folder, self.until)
+
+    def ask(
+        self,
+        *words: str,
+        env: Mapping[str, str] | None = None,
+        feed: bytes = b"",
+        limit_s: float = TIMEOUT_S,
+    ) -> Answer:
+        """Run one git command, with `feed` on its standard input."""
+        settings, variables = self._disarmed
+        return self._run([*settings, *words], {**variables, **(env or {})}, feed, limit_s)
+
+    @cached_property
+    def _disarmed(self) -> tuple[list[str], dict[str, str]]:
+        """Options and variables that take every filter away that any settings define, whatever files these are in.
+
+        An empty `process` counts before `clean` and `smudge`, and means none.
+        """
+        listed = self._run(["config", "--null", "--name-only", "--get-regexp", r"^filter\."], {}, b"")
+        names = {os.fsdecode(key).split(".", 1)[1].rpartition(".")[0] for key in listed.entries} | {"lfs"}
+        pairs = [pair for name in sorted(names) for pair in _without_filter(name)]
+        plain = [word for key, value in pairs if "=" not in key for word in ("-c", f"{key}={value}")]
+        odd = [(key, value) for key, value in pairs if "=" in key]
+        return plain, _as_variables(odd) if odd else {}
+
+    def _run(
+        self, words: Sequence[str], env: Mapping[str, str], feed: bytes, limit: float = TIMEOUT_S
+    ) -> Answer:
+        limit = limit if self.until is None else min(limit, self.until - time.monotonic())
+        if limit <= 0:
+            return Answer(TIMED_OUT, b"", "git was not asked: the time for it was over")
         try:
-            with stream:
-                status, output, complaint = self._git.execute(
-                    command,
-                    istream=stream,
-                    with_extended_output=True,
-                    with_exceptions=False,
-                    stdout_as_string=False,
-                    strip_newline_in_stdout=False,
-                    env={
-                        "GIT_OPTIONAL_LOCKS": "0",
-                        "GIT_TERMINAL_PROMPT": "0",
-                        "GIT_NO_LAZY_FETCH": "1",
-                        **(env or {}),
-                    },
-                )
-        except gitpython().exc.GitCommandNotFound as error:
-            return Answer(127, b"", str(error))
+            done = subprocess.run(
+                ["git", "--no-pager", "--no-optional-locks", *_OPTIONS, *words],
+                cwd=self.folder,
+                env={**_inherited(), **_ENV, **env},
+                input=feed,
+                capture_output=True,
+                timeout=limit,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return Answer(TIMED_OUT, b"", f"git {words[-1]} took more than {limit:.0f} s")
         except OSError as error:
-            return Answer(127, b"", str(error))
-        return Answer(
-            int(status), output if isinstance(output, bytes) else str(output).encode(), str(complaint)
-        )
+            return Answer(NO_GIT, b"", f"git can't be run: {error.strerror or error}")
+        return Answer(done.returncode, done.stdout, done.stderr.decode(errors="replace").strip())
 
 
-def _options() -> Sequence[str]:
-    return ["--no-pager", "--no-optional-locks", *(word for setting in _CONFIG for word in ("-c", setting))]
+_OPTIONS = [word for setting in _CONFIG for word in ("-c", setting)]
 
 
-def _without_ambient() -> Sequence[str]:
-    present = [name for name in _AMBIENT if name in os.environ]
-    return ["env", *(word for name in present for word in ("-u", name))] if present else []
+def _without_filter(name: str) -> Iterator[tuple[str, str]]:
+    for key, value in (("process", ""), ("clean", ""), ("smudge", ""), ("required", "false")):
+        yield f"filter.{name}.{key}", value
+
+
+def _as_variables(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Return settings as git's variables, after those that are set already; a key may hold any character there."""
+    first = int(os.environ.get("GIT_CONFIG_COUNT") or 0)
+    found = {"GIT_CONFIG_COUNT": str(first + len(pairs))}
+    for number, (key, value) in enumerate(pairs, first):
+        found |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return found
+
+
+def _inherited() -> dict[str, str]:
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("GIT_") or name.startswith(_KEPT)
+    }
+
+
+def gitpython() -> Any:
+    """Import GitPython, also where there is no git to run."""
+    before = os.environ.get("GIT_PYTHON_REFRESH")
+    os.environ["GIT_PYTHON_REFRESH"] = "quiet"
+    try:
+        import git as module
+    finally:
+        if before is None:
+            del os.environ["GIT_PYTHON_REFRESH"]
+        else:
+            os.environ["GIT_PYTHON_REFRESH"] = before
+    return module

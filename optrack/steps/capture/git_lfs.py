@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from optrack.core.fairness.variables import plain
-from optrack.steps.capture.files import content_digest
+from optrack.steps.capture.files import content_digest, regular_content
 from optrack.steps.capture.git_command import GitCommand
+from optrack.steps.capture.git_loose import READ_LIMIT_BYTES
 from optrack.steps.capture.git_status import Status
 
 _POINTER = b"version https://git-lfs.github.com/spec/v1"
@@ -41,12 +41,12 @@ def _lfs_paths(git: GitCommand, status: Status) -> list[bytes]:
     """Return the tracked files that git attributes give the LFS filter."""
     paths = [entry.partition(b"\t")[2] for entry in status.entries]
     attributes = [path for path in paths if path == b".gitattributes" or path.endswith(b"/.gitattributes")]
-    if not any(b"filter=lfs" in _content(git.folder / os.fsdecode(path)) for path in attributes):
+    if not any(
+        b"filter=lfs" in regular_content(git.folder / os.fsdecode(path), 2**20) for path in attributes
+    ):
         return []
-    with tempfile.TemporaryDirectory(prefix="optrack-git-") as folder:
-        listed = Path(folder) / "paths"
-        listed.write_bytes(b"\0".join(paths) + b"\0")
-        fields = git.ask("check-attr", "-z", "--stdin", "filter", feed=listed).output.split(b"\0")
+    listed = b"\0".join(paths) + b"\0"
+    fields = git.ask("check-attr", "-z", "--stdin", "filter", feed=listed).output.split(b"\0")
     return [path for path, value in zip(fields[::3], fields[2::3], strict=False) if value == b"lfs"]
 
 
@@ -54,18 +54,10 @@ def _is_content_of_pointer(git: GitCommand, path: bytes) -> bool:
     """Whether the file on disk is what the tracked pointer points to."""
     pointer = _OID.search(git.ask("cat-file", "blob", f":{os.fsdecode(path)}").output)
     file = git.folder / os.fsdecode(path)
-    if pointer is None or not file.is_file():
+    if pointer is None or not file.is_file() or file.stat().st_size > READ_LIMIT_BYTES:
         return False
-    return content_digest(file, limit=2**62) == pointer.group(1).decode()
+    return content_digest(file) == pointer.group(1).decode()
 
 
 def _pointer_on_disk(path: Path) -> bool:
-    return _content(path, len(_POINTER)) == _POINTER
-
-
-def _content(path: Path, limit: int = 2**20) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(limit)
-    except OSError:
-        return b""
+    return regular_content(path, len(_POINTER)) == _POINTER

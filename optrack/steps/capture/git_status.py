@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from optrack.core.fairness.variables import plain
-from optrack.steps.capture.git_command import GitCommand
+from optrack.steps.capture.git_command import TIMED_OUT, GitCommand
+
+UNTRACKED_S = 8.0
+"""So long git may look for untracked files."""
 
 _OWN = (":(top)", ":(exclude,top,glob)**/.optrack/**", ":(exclude,top).optrack")
 
@@ -14,7 +17,7 @@ _OWN = (":(top)", ":(exclude,top,glob)**/.optrack/**", ":(exclude,top).optrack")
 class Status:
     """Where HEAD is and which paths differ. Paths are bytes relative to the top; `links` maps each
     submodule's path to the recorded commit, `changed_links` names those whose checkout differs; `files` are
-    the index's own entries."""
+    the index's own entries; `unlisted` says that there was no time to look for untracked files."""
 
     commit: str | None = None
     branch: str | None = None
@@ -24,22 +27,25 @@ class Status:
     links: dict[str, str] = field(default_factory=dict)
     changed_links: set[str] = field(default_factory=set)
     entries: list[bytes] = field(default_factory=list)
+    unlisted: bool = False
 
     @property
     def dirty(self) -> bool:
         """Whether anything differs from the commit, untracked files included."""
-        return bool(self.changed or self.untracked or self.unmerged or self.changed_links)
+        return bool(self.changed or self.untracked or self.unmerged or self.changed_links or self.unlisted)
 
 
 def read_status(git: GitCommand) -> Status | None:
     """Ask git for its status and its index; None if it won't say. The form is `porcelain=v2` of
     git-status(1)."""
-    answer = git.ask(
-        "status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--no-renames", "--", *_OWN
-    )
+    words = ("status", "--porcelain=v2", "-z", "--branch", "--no-renames", "--ignore-submodules=dirty")
+    answer = git.ask(*words, "--untracked-files=all", "--", *_OWN, limit_s=UNTRACKED_S)
+    status = Status()
+    if answer.status == TIMED_OUT:
+        answer = git.ask(*words, "--untracked-files=no", "--", *_OWN)
+        status.unlisted = True
     if not answer.ok:
         return None
-    status = Status()
     for record in answer.output.split(b"\0"):
         _take(status, record)
     listed = git.ask("ls-files", "--stage", "-z")

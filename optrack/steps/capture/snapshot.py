@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
+from optrack.core.fairness.variables import plain
 from optrack.core.secrets.masking import mask_text
 from optrack.core.snapshot import Snapshot
 from optrack.steps.capture.environment import own_places, passed_environment, server_environment
@@ -21,10 +24,58 @@ from optrack.steps.capture.tree import Member, read_tree, serving_first
 Part = dict[str, Any]
 
 
+CODE_S = 20.0
+"""So long the capture of code and watched files may take in all, most of it while the server starts."""
+
+
+class CodeCapture:
+    """The capture of code and watched files, in a thread of its own: of a large repository it goes on while the server
+    starts."""
+
+    def __init__(
+        self,
+        *,
+        project: Path,
+        repo: Path | None,
+        copied_from: Path | None,
+        watch: Sequence[Path],
+        salt: bytes,
+    ) -> None:
+        self._found: Snapshot | None = None
+        self._asked = (project, repo, copied_from, watch, salt)
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        project, repo, copied_from, watch, salt = self._asked
+        self._found = capture_code(project, repo, copied_from, watch, salt, time.monotonic() + CODE_S)
+
+    def result(self, within_s: float) -> Snapshot | None:
+        """Return what was captured, None if it isn't there within so many seconds."""
+        self._thread.join(within_s)
+        return self._found
+
+
+def capture_code(
+    project: Path,
+    repo: Path | None,
+    copied_from: Path | None,
+    watch: Sequence[Path],
+    salt: bytes,
+    until: float | None = None,
+) -> Snapshot:
+    """Capture the code of the project and of the server's repository, and the watched files, until then."""
+    return Snapshot(
+        git=_part(lambda: _repositories(project, repo, copied_from, salt, until), salt),
+        files=_part(lambda: files_part(watch, until), salt) if watch else {},
+    )
+
+
 def capture_before(
     *,
     project: Path,
     repo: Path | None,
+    copied_from: Path | None = None,
     env: Mapping[str, str | None],
     recipe_env: Mapping[str, str | None],
     watch: Sequence[Path] = (),
@@ -37,14 +88,28 @@ def capture_before(
     files.
 
     `env` is what the runner passes to the commands (None unsets), `repo` the repository that the server's
-    code comes from, `names` are variables relevant beside the table. `nvml` stands in for pynvml, `places`
+    code comes from (`copied_from`: what it is a copy of), `names` are variables relevant beside the table. `nvml` stands in for pynvml, `places`
     for /proc and /sys.
     """
+    code = capture_code(project, repo, copied_from, watch, salt)
+    host = capture_host(env=env, recipe_env=recipe_env, salt=salt, names=names, nvml=nvml, places=places)
+    return merge(code, host)
+
+
+def capture_host(
+    *,
+    env: Mapping[str, str | None],
+    recipe_env: Mapping[str, str | None],
+    salt: bytes,
+    names: Collection[str] = (),
+    nvml: Any = None,
+    places: Places | None = None,
+) -> Snapshot:
+    """Capture the passed environment, and the hardware with its state; see `capture_before`."""
     relevant = {*recipe_env, *names}
     passed = {name: value for name, value in env.items() if value is not None}
     own = own_places(passed)
     return Snapshot(
-        git=_part(lambda: _repositories(project, repo, salt), salt),
         env=_part(lambda: passed_environment(env, names=relevant, salt=salt, places=own), salt),
         hardware=_part(
             lambda: hardware_part(
@@ -52,7 +117,6 @@ def capture_before(
             ),
             salt,
         ),
-        files=_part(lambda: files_part(watch), salt) if watch else {},
     )
 
 
@@ -135,7 +199,7 @@ def _looked_again(about: Any, salt: bytes) -> Any:
 
     if not isinstance(about, Mapping) or "code" not in about:
         return about
-    now = describe_repository(Path(about["root"]), salt=salt, patch=False)
+    now = describe_repository(Path(about["root"]), salt=salt, patch=False, until=time.monotonic() + CODE_S)
     if "code" not in now or _code_state(now) == _code_state(about):
         return about
     before = {*about.get("changed", ()), *about.get("untracked", {})}
@@ -164,12 +228,16 @@ def _part(capture: Callable[[], Part | None], salt: bytes) -> Part | None:
         return {"problem": mask_text(f"{type(error).__name__}: {error}", salt)}
 
 
-def _repositories(project: Path, repo: Path | None, salt: bytes) -> Part:
+def _repositories(
+    project: Path, repo: Path | None, copied_from: Path | None, salt: bytes, until: float | None
+) -> Part:
     from optrack.steps.capture.git import describe_repository
 
-    found: Part = {"project": describe_repository(project, salt=salt)}
+    found: Part = {"project": describe_repository(project, salt=salt, until=until)}
     if repo is not None:
-        found["repo"] = describe_repository(repo, salt=salt)
+        found["repo"] = describe_repository(repo, salt=salt, until=until)
+        if copied_from is not None:
+            found["repo"]["copied_from"] = plain(str(copied_from))
     return found
 
 

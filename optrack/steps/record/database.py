@@ -6,6 +6,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -47,6 +48,8 @@ class Database:
         or stays locked for `patience_s`.
         """
         state = _openable(path)
+        if state == "missing":
+            _make_private(path)
         engine = create_engine(
             URL.create("sqlite", database=str(path)),
             connect_args={"isolation_level": None, "timeout": BUSY_TIMEOUT_S},
@@ -139,6 +142,12 @@ def _openable(path: Path) -> str:
     if refused is not None:
         raise StoreError(f"{refused} is read-only", hint="point OPTRACK_DB to a file that you can write")
     return state
+
+
+def _make_private(path: Path) -> None:
+    """Make an empty file that only its owner can read; SQLite's own files beside it get the same mode."""
+    with suppress(OSError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def _use_wal(path: Path) -> None:
