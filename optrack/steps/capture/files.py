@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from optrack.steps.regular import open_regular
 
 WHOLE_LIMIT_BYTES = 256 * 2**20
 """Up to this size a file's whole content is digested; of a larger one its size and both ends."""
 
 _BLOCK = 2**20
+_GROWTH_BYTES = 64 * 2**20
+"""How much a file may grow while it is read."""
 
 
 def files_part(watch: Sequence[Path]) -> dict[str, Any]:
@@ -30,13 +36,17 @@ def describe_file(path: Path) -> dict[str, Any]:
 
 
 def content_digest(path: Path, limit: int = WHOLE_LIMIT_BYTES) -> str:
-    """Return the SHA-256 of a file's content, or, of a file over `limit` bytes, `ends:` with that of its size
-    and both ends."""
-    size = path.stat().st_size
+    """Return the SHA-256 of a regular file's content, or, of a file over `limit` bytes, `ends:` with that of its
+    size and both ends. Raises OSError, also for a file that says it is smaller than what it goes on to give."""
     digest = hashlib.sha256()
-    with path.open("rb") as file:
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
         if size <= limit:
-            while block := file.read(_BLOCK):
+            most = max(size + _GROWTH_BYTES, _BLOCK)
+            while block := file.read(min(_BLOCK, most + 1)):
+                most -= len(block)
+                if most < 0:
+                    raise OSError(errno.EFBIG, "it goes on without end", str(path))
                 digest.update(block)
             return digest.hexdigest()
         digest.update(str(size).encode() + file.read(_BLOCK))
