@@ -44,7 +44,7 @@ class ParseRequest(Frozen):
 
 
 class ParseAnswer(Frozen):
-    """What was read: the pass's readings, those of the engine's log, and the output's end."""
+    """What was read: the pass's readings (of earlier results only how many), the engine's log's, the output's end."""
 
     parsed: Parsed
     logged: tuple[Reading, ...] = ()

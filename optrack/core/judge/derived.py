@@ -112,8 +112,10 @@ def expression_problem(expression: str, known: Collection[str] | None = None) ->
         return f"{_shown(expression)} {error}"
     except (InvalidExpression, TypeError, AttributeError, RecursionError, MemoryError) as error:
         return f"{_shown(expression)} can't be read: {error}"
-    except (ArithmeticError, ValueError):
-        pass  # the made-up values may lie outside a function's domain
+    except (ArithmeticError, ValueError) as error:
+        if not own and not of_baseline:
+            return f"{_shown(expression)} has no value: {error}"
+        # else the made-up values may lie outside a function's domain
     strange = sorted((own | of_baseline) - set(known)) if known is not None else []
     return f"nothing measures {', '.join(strange)}" if strange else None
 

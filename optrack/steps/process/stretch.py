@@ -14,8 +14,9 @@ HEAD_BYTES = 2**19
 TAIL_BYTES = 2**21
 DOCUMENT_BYTES = 64 * 2**20
 """A JSON document, which is nothing without its begin or its end, is read whole up to this size."""
-_HEAD_LINES = 10_000
-_TAIL_LINES = 60_000
+_HEAD_LINES = 5_000
+_TAIL_LINES = 30_000
+MOST_LINES = 60_000
 _PIECE = 2**16
 
 
@@ -73,7 +74,7 @@ def _window(file: BinaryIO, stretch: Stretch) -> Window:
         return Window(data=_read(file, start, min(end, start + DOCUMENT_BYTES)))
     if stretch.size <= WHOLE_BYTES:
         data = _read(file, start, end)
-        if data.count(b"\n") + data.count(b"\r") <= _HEAD_LINES + _TAIL_LINES:
+        if data.count(b"\n") + data.count(b"\r") <= MOST_LINES:
             return Window(data=data)
         del data
     begin = _begin_of_last_document(file, stretch)

@@ -1,0 +1,226 @@
+"""Whatever a benchmark prints, and whatever expression reads it: the run ends in time, and says what was wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cleanliness import clean_environment
+from tests.end_to_end.project import ROOT, Answer, Project
+
+PLAN = """---
+metric: {{name: score, better: higher}}
+---
+
+```yaml recipe
+launch: echo $$ > server.pid; exec {python} -m http.server $PORT --bind 127.0.0.1
+ready: {{tcp: true, timeout: 60s}}
+bench: |
+  {bench}
+metrics: {metrics}
+repetitions: 1
+launches: 1
+```
+
+## Baseline
+"""
+ENDLESS = {"score": {"regex": "^(a+)+$"}}
+ENDLESS_BENCH = f"echo {'a' * 60}!"
+
+
+def _plan(project: Project, bench: str, metrics: dict[str, dict[str, str]], *, server: bool = False) -> None:
+    text = PLAN.format(python=sys.executable, bench=bench, metrics=json.dumps(metrics))
+    if not server:
+        text = "\n".join(line for line in text.split("\n") if not line.startswith(("launch:", "ready:")))
+    project.write_plan(text)
+
+
+def _run(project: Project) -> tuple[Answer, dict[str, object]]:
+    """Run the baseline; return the answer and the run."""
+    answer = project.optrack("run", "baseline")
+    return answer, _latest(project)
+
+
+def _latest(project: Project) -> dict[str, object]:
+    runs = project.optrack("runs", "--json").document["runs"]
+    found: dict[str, object] = project.optrack("show", runs[0]["id"], "--json").document["run"]
+    return found
+
+
+def _wait(holds: Callable[[], object]) -> None:
+    until = time.monotonic() + 120
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def _is_alive(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists() and " Z " not in Path(f"/proc/{pid}/stat").read_text()
+
+
+def test_an_expression_without_end_times_the_run_out_in_its_parse_stage(project: Project) -> None:
+    _plan(project, ENDLESS_BENCH, ENDLESS, server=True)
+    answer, run = _run(project)
+    assert (answer.code, run["outcome"], run["stage"]) == (1, "timed_out", "parse")
+    assert "score" in str(run["failure"])
+    assert not _is_alive(int((project.folder / "server.pid").read_text()))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_run_stops_at_once_while_its_output_is_read(project: Project, number: int) -> None:
+    _plan(project, ENDLESS_BENCH, ENDLESS, server=True)
+    follower = subprocess.Popen(
+        [sys.executable, "-m", "optrack", "run", "baseline"],
+        cwd=project.folder,
+        env=clean_environment(os.environ, home=project.folder, locks=project.folder / "locks")
+        | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        _wait(lambda: any(_busy_readers(project.folder)))
+        begin = time.monotonic()
+        if number == signal.SIGINT:
+            follower.send_signal(signal.SIGINT)
+        else:
+            project.optrack("stop", _latest(project)["id"])  # type: ignore[arg-type]
+        assert follower.wait(60) != 0
+        assert time.monotonic() - begin < 20
+    finally:
+        follower.kill()
+        follower.wait()
+    assert _latest(project)["outcome"] == "interrupted"
+    assert not _is_alive(int((project.folder / "server.pid").read_text()))
+    assert not _busy_readers(project.folder)
+
+
+def _busy_readers(folder: Path) -> list[int]:
+    """The processes that read a run's output in this project and have worked at it for a second."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+            if b"optrack.steps.parse_child" not in words or (entry / "cwd").readlink() != folder:
+                continue
+            ticks = (entry / "stat").read_text().rpartition(")")[2].split()[11]
+        except OSError:
+            continue
+        if int(ticks) > 2 * os.sysconf("SC_CLK_TCK"):
+            found.append(int(entry.name))
+    return found
+
+
+def test_a_ready_expression_without_end_times_the_start_out(project: Project) -> None:
+    _plan(project, "echo score = 5", {"score": {"regex": r"score = (\d+)"}}, server=True)
+    path = project.folder / "plans" / "plan.md"
+    text = path.read_text().replace("tcp: true", "log: '^(a+)+$'")
+    path.write_text(text.replace("launch: ", f"launch: echo {'a' * 60}!; "))
+    answer, run = _run(project)
+    assert (answer.code, run["outcome"], run["stage"]) == (1, "timed_out", "ready")
+    assert "(a+)+" in str(run["failure"])
+    assert not _is_alive(int((project.folder / "server.pid").read_text()))
+
+
+@pytest.mark.parametrize(
+    "bench",
+    [
+        "head -c 1000000 /dev/zero | tr '\\0' =; echo; echo score = 5",
+        "yes 'no result' | head -n 4000000; echo score = 5",
+    ],
+)
+def test_a_metric_is_read_from_the_end_of_a_long_output(project: Project, bench: str) -> None:
+    _plan(project, bench, {"score": {"regex": r"score = (\d+)"}})
+    answer, run = _run(project)
+    assert answer.code == 0 and run["metrics"]["score"]["median"] == 5  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("path", "output"),
+    [
+        ("max_by(a, &x).x", '{"a": [{"x": 1}, {"x": "b"}]}'),
+        ("floor(a)", '{"a": Infinity}'),
+        ("ceil(a)", '{"a": NaN}'),
+        ("a[::`0`]", '{"a": [1, 2]}'),
+        ("a[::0]", '{"a": [1, 2]}'),
+        ("length(a)", '{"a": 1}'),
+        ("sum(a)", '{"a": ["x"]}'),
+        ("[0].b", "[1]"),
+    ],
+)
+def test_a_path_that_does_not_fit_the_output_fails_the_parse_and_says_so(
+    project: Project, path: str, output: str
+) -> None:
+    _plan(project, f"echo '{output}'", {"score": {"json": path}})
+    answer = project.optrack("run", "baseline")
+    if answer.code == 2:
+        assert "plan.md:" in answer.err
+        return
+    run = _latest(project)
+    assert (answer.code, run["outcome"], run["stage"]) == (1, "failed", "parse"), answer.err
+    assert "score" in str(run["failure"])
+
+
+@pytest.mark.parametrize(
+    ("printed", "why"), [("1_000", "1_000"), ("abc", "abc"), ("", "matches nothing"), ("inf", "inf")]
+)
+def test_a_metric_that_is_no_number_is_noted_with_the_run(project: Project, printed: str, why: str) -> None:
+    metrics = {"score": {"regex": r"score = (\d+)"}, "other": {"regex": r"other = (\S+)"}}
+    _plan(project, f"echo score = 5; echo other = {printed}", metrics)
+    answer, run = _run(project)
+    assert answer.code == 0
+    notes = [note for note in run["notes"] if "other" in note]  # type: ignore[attr-defined]
+    assert len(notes) == 1 and why in notes[0]
+    (project.folder / "out.txt").write_text(f"score = 5\nother = {printed}\n")
+    said = project.optrack("parse", "out.txt", "--item", "baseline")
+    assert why in said.err + said.out and "other" in said.err
+
+
+TABLE = """============ Serving Benchmark Result ============
+Successful requests:                     {done}
+Benchmark duration (s):                  10.00
+Total input tokens:                      100
+Total generated tokens:                  100
+Request throughput (req/s):              1.00
+Output token throughput (tok/s):         24.97
+=================================================="""
+
+
+@pytest.mark.parametrize(
+    ("ask", "head", "done", "valid"),
+    [
+        ("--num-prompts 100", "", 1, False),
+        ("--num-prompts=100 | cat", "", 99, False),
+        ("--num-prompts \\\n    '100'", "", 99, False),
+        ("--num-prompts 100", "", 100, True),
+        ("--num-prompts $N", "", 1, False),
+        ("--num-prompts $((N * 2))", "", 1, True),
+        ("--num-prompts 50 && ./bench.sh --num-prompts 100", "", 99, False),
+        ("# --num-prompts 100", "", 1, True),
+        ("", "Namespace(backend='vllm', num_prompts=3440, seed=1)", 3439, False),
+        ("", "namespace: Namespace(num_prompts=3440)", 3440, True),
+        ("", "Namespace(dataset_name='generated-shared-prefix', num_prompts=1000)", 64, True),
+    ],
+)
+def test_fewer_requests_than_were_asked_for_are_no_measurement(
+    project: Project, ask: str, head: str, done: int, valid: bool
+) -> None:
+    (project.folder / "table.txt").write_text(f"{head}\n{TABLE.format(done=done)}\n")
+    script = project.folder / "bench.sh"
+    script.write_text("#!/bin/sh\ncat table.txt\n")
+    script.chmod(0o755)
+    project.write_plan(
+        "---\nmetric: output_throughput\n---\n\n```yaml recipe\n"
+        f"bench: |\n  N=100\n  ./bench.sh {ask}\n```\n\n## Baseline\n"
+    )
+    answer = project.optrack("run", "baseline")
+    assert (answer.code == 0) == valid, answer.err
+    if not valid:
+        assert "requests were completed" in answer.err + answer.out
