@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from optrack.core.parsers import parse_output
+from optrack.core.parsers.requests import asked_in_shell
 from tests.cleanliness import clean_environment
 from tests.end_to_end.project import ROOT, Answer, Project
 
@@ -142,45 +144,72 @@ def test_a_metric_is_read_from_the_end_of_a_long_output(project: Project, bench:
     assert answer.code == 0 and run["metrics"]["score"]["median"] == 5  # type: ignore[index]
 
 
-@pytest.mark.parametrize(
-    ("path", "output"),
-    [
-        ("max_by(a, &x).x", '{"a": [{"x": 1}, {"x": "b"}]}'),
-        ("floor(a)", '{"a": Infinity}'),
-        ("ceil(a)", '{"a": NaN}'),
-        ("a[::`0`]", '{"a": [1, 2]}'),
-        ("a[::0]", '{"a": [1, 2]}'),
-        ("length(a)", '{"a": 1}'),
-        ("sum(a)", '{"a": ["x"]}'),
-        ("[0].b", "[1]"),
-    ],
-)
-def test_a_path_that_does_not_fit_the_output_fails_the_parse_and_says_so(
-    project: Project, path: str, output: str
-) -> None:
-    _plan(project, f"echo '{output}'", {"score": {"json": path}})
-    answer = project.optrack("run", "baseline")
-    if answer.code == 2:
-        assert "plan.md:" in answer.err
-        return
-    run = _latest(project)
-    assert (answer.code, run["outcome"], run["stage"]) == (1, "failed", "parse"), answer.err
-    assert "score" in str(run["failure"])
+BAD_PATHS = {
+    "max_by(a, &x).x": '{"a": [{"x": 1}, {"x": "b"}]}',
+    "floor(a)": '{"a": Infinity}',
+    "ceil(a)": '{"a": NaN}',
+    "a[::0]": '{"a": [1, 2]}',
+    "a[?@ > `0`] | [0].x": '{"a": [1, "b"]}',
+    "length(a)": '{"a": 1}',
+    "sum(a)": '{"a": ["x"]}',
+    "[0].b": "[1]",
+}
 
 
-@pytest.mark.parametrize(
-    ("printed", "why"), [("1_000", "1_000"), ("abc", "abc"), ("", "matches nothing"), ("inf", "inf")]
-)
-def test_a_metric_that_is_no_number_is_noted_with_the_run(project: Project, printed: str, why: str) -> None:
-    metrics = {"score": {"regex": r"score = (\d+)"}, "other": {"regex": r"other = (\S+)"}}
-    _plan(project, f"echo score = 5; echo other = {printed}", metrics)
+def test_a_path_that_does_not_fit_the_output_says_so_and_is_no_fault_of_the_program(project: Project) -> None:
+    for number, (path, text) in enumerate(BAD_PATHS.items()):
+        _plan(project, "true", {"score": {"json": path}})
+        (project.folder / f"{number}.json").write_text(text)
+        answer = project.optrack("parse", f"{number}.json", "--item", "baseline")
+        assert answer.code == 2 and ("score" in answer.err or "plan.md:" in answer.err), (path, answer.err)
+        assert "itself" not in answer.err
+    _plan(project, """echo '{"a": Infinity}'""", {"score": {"json": "floor(a)"}})
     answer, run = _run(project)
-    assert answer.code == 0
-    notes = [note for note in run["notes"] if "other" in note]  # type: ignore[attr-defined]
-    assert len(notes) == 1 and why in notes[0]
-    (project.folder / "out.txt").write_text(f"score = 5\nother = {printed}\n")
-    said = project.optrack("parse", "out.txt", "--item", "baseline")
-    assert why in said.err + said.out and "other" in said.err
+    assert (answer.code, run["outcome"], run["stage"]) == (1, "failed", "parse"), answer.err
+    assert "floor(a)" in str(run["failure"])
+
+
+def test_a_metric_that_is_no_number_is_noted_with_the_run(project: Project) -> None:
+    printed = {"a": "1_000", "b": "abc", "c": "", "d": "inf", "e": "-inf", "f": "nan"}
+    metrics = {"score": {"regex": r"score = (\d+)"}}
+    metrics |= {name: {"regex": rf"{name}: (\S+)"} for name in printed}
+    lines = ["score = 5", *(f"{name}: {text}" for name, text in printed.items()), ""]
+    (project.folder / "out.txt").write_text("\n".join(lines))
+    _plan(project, "cat out.txt", metrics)
+    answer, run = _run(project)
+    assert answer.code == 0 and run["metrics"]["score"]["median"] == 5  # type: ignore[index]
+    said = project.optrack("parse", "out.txt", "--item", "baseline").err
+    for name, text in printed.items():
+        notes = [note for note in run["notes"] if f"metric {name}:" in note]  # type: ignore[attr-defined]
+        assert len(notes) == 1 and (text or "matches nothing") in notes[0]
+        assert notes[0] in said
+
+
+def test_only_regular_files_are_read_and_no_run_waits_for_others(project: Project) -> None:
+    os.mkfifo(project.folder / "pipe")
+    _plan(
+        project, "echo score = 5", {"score": {"regex": r"score = (\d+)"}, "x": {"regex": "x", "file": "pipe"}}
+    )
+    path = project.folder / "plans" / "plan.md"
+    path.write_text(
+        path.read_text().replace("launches: 1", "launches: 1\nwatch: [pipe, /dev/zero, /proc/kmsg]")
+    )
+    answer, run = _run(project)
+    assert answer.code == 0, answer.err
+    assert any("pipe" in note and "regular file" in note for note in run["notes"])  # type: ignore[attr-defined]
+    files = run["snapshot"]["files"]  # type: ignore[index]
+    assert len(files) == 3 and all(about["sha256"] is None and about["problem"] for about in files.values())
+
+
+@pytest.mark.parametrize("odd", ["pipe", "/dev/zero", "."])
+@pytest.mark.parametrize(
+    "command", ["parse", "plan check", "plan show", "todo import", "import --item baseline", "status --plan"]
+)
+def test_a_command_refuses_what_is_no_regular_file(project: Project, command: str, odd: str) -> None:
+    os.mkfifo(project.folder / "pipe")
+    _plan(project, "echo score = 5", {"score": {"regex": r"score = (\d+)"}})
+    answer = project.optrack(*command.split(), odd)
+    assert answer.code == 2 and "regular file" in answer.err
 
 
 TABLE = """============ Serving Benchmark Result ============
@@ -194,33 +223,43 @@ Output token throughput (tok/s):         24.97
 
 
 @pytest.mark.parametrize(
-    ("ask", "head", "done", "valid"),
+    ("head", "done", "valid"),
     [
-        ("--num-prompts 100", "", 1, False),
-        ("--num-prompts=100 | cat", "", 99, False),
-        ("--num-prompts \\\n    '100'", "", 99, False),
-        ("--num-prompts 100", "", 100, True),
-        ("--num-prompts $N", "", 1, False),
-        ("--num-prompts $((N * 2))", "", 1, True),
-        ("--num-prompts 50 && ./bench.sh --num-prompts 100", "", 99, False),
-        ("# --num-prompts 100", "", 1, True),
-        ("", "Namespace(backend='vllm', num_prompts=3440, seed=1)", 3439, False),
-        ("", "namespace: Namespace(num_prompts=3440)", 3440, True),
-        ("", "Namespace(dataset_name='generated-shared-prefix', num_prompts=1000)", 64, True),
+        ("Namespace(backend='vllm', num_prompts=3440, seed=1)", 3439, False),
+        ("namespace: Namespace(num_prompts=3440)", 3440, True),
+        ("Namespace(dataset_name='generated-shared-prefix', num_prompts=1000)", 64, True),
     ],
 )
-def test_fewer_requests_than_were_asked_for_are_no_measurement(
-    project: Project, ask: str, head: str, done: int, valid: bool
+def test_fewer_requests_than_the_output_says_were_asked_for_are_no_measurement(
+    head: str, done: int, valid: bool
 ) -> None:
-    (project.folder / "table.txt").write_text(f"{head}\n{TABLE.format(done=done)}\n")
-    script = project.folder / "bench.sh"
-    script.write_text("#!/bin/sh\ncat table.txt\n")
-    script.chmod(0o755)
+    assert (parse_output("auto", f"{head}\n{TABLE.format(done=done)}\n".encode()).invalid is None) == valid
+
+
+@pytest.mark.parametrize(
+    ("shell", "asked"),
+    [
+        ("bench --num-prompts 100", 100),
+        ("bench --num-prompts=100 | tee o.txt", 100),
+        ("bench --num_prompts \\\n    '100'", 100),
+        ("N=100; bench --num-prompts $N", 100),
+        ('bench --num-prompts "${PROMPTS}"', 7),
+        ("bench --num-prompts $((N * 2))", None),
+        ("for N in 1 2; do bench --num-prompts $N; done", None),
+        ("bench --num-prompts 5 && bench --num-prompts 100", 100),
+        ("bench # --num-prompts 100", None),
+        ("bench --num-prompts 1.5", None),
+    ],
+)
+def test_the_requests_that_a_command_asks_for_are_read_from_its_text(shell: str, asked: int | None) -> None:
+    assert asked_in_shell(shell, {"PROMPTS": "7"}) == asked
+
+
+def test_a_run_that_completed_fewer_requests_than_its_command_asks_for_fails(project: Project) -> None:
+    (project.folder / "table.txt").write_text(f"{TABLE.format(done=1)}\n")
     project.write_plan(
         "---\nmetric: output_throughput\n---\n\n```yaml recipe\n"
-        f"bench: |\n  N=100\n  ./bench.sh {ask}\n```\n\n## Baseline\n"
+        "bench: 'true --num-prompts 100; cat table.txt'\n```\n\n## Baseline\n"
     )
     answer = project.optrack("run", "baseline")
-    assert (answer.code == 0) == valid, answer.err
-    if not valid:
-        assert "requests were completed" in answer.err + answer.out
+    assert answer.code == 1 and "1 of 100 requests" in answer.err + answer.out
