@@ -203,8 +203,9 @@ class Launching:
             raise StageFailed("parse", "interrupted", failure) from None
         except ParseError as error:
             message = f"{error.message}; {error.hint}" if error.hint else error.message
-            kind, outcome = ("timed_out", "timed_out") if error.is_timeout else ("no_result", "failed")
-            raise StageFailed("parse", outcome, plain_failure(kind, message)) from None
+            if error.is_timeout:
+                raise StageFailed("parse", "timed_out", plain_failure("timed_out", message)) from None
+            raise StageFailed("parse", "failed", plain_failure("no_result", message)) from None
 
     def note(self, text: str) -> None:
         """Say once, however often it comes up, what a reader of the run should know."""

@@ -93,7 +93,9 @@ def _parsed(request: ParseRequest) -> ParseAnswer:
         else tail_of(request.output, _TAIL_BYTES)
     )
     return ParseAnswer(
-        parsed=parsed.model_copy(update={"notes": tuple(notes), "earlier": tuple(() for _ in parsed.earlier)}),
+        parsed=parsed.model_copy(
+            update={"notes": tuple(notes), "earlier": tuple(() for _ in parsed.earlier)}
+        ),
         logged=logged,
         tail=tail.decode(errors="replace"),
     )
