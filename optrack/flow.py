@@ -31,7 +31,9 @@ SUCCEEDED = Ending("succeeded", "teardown", None)
 def run_session(session: Session, store: Store, will: Will) -> Outcome:
     """Measure both sides launch by launch, judge the candidate, record how it ended; return its outcome."""
     journal = Journal(store, session.candidate.run.id)
-    measure(session, store, journal, will)
+    with session.parser:
+        session.parser.start()
+        measure(session, store, journal, will)
     return conclude(session, store)
 
 

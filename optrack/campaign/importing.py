@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,14 +11,15 @@ from typing import Any
 from optrack.campaign import Campaign, now
 from optrack.core.judgement import Judgement
 from optrack.core.metrics import Sample
-from optrack.core.parsers.imported import Result, import_note, is_sweep, read_results, read_sweep
+from optrack.core.parsers.imported import Result, import_note, is_sweep, read_sweep, results_of
 from optrack.core.plan import Item
 from optrack.core.run import Run
 from optrack.core.runid import new_run_id
 from optrack.court import Court
 from optrack.errors import UsageError
+from optrack.steps.parsing import ParseRequest, ParserProcess
+from optrack.steps.regular import read_regular, reason
 
-_MOST_BYTES = 64 * 1024 * 1024
 _WITHHELD = (
     "The numbers were measured elsewhere and nothing was captured with them, so the comparison can't be shown "
     "to be fair and no improvement is credited."
@@ -35,7 +37,12 @@ def import_files(
     resolved = campaign.resolved_or_none(item)
     rules = resolved.recipe.metrics if resolved else None
     outputs = {str(file): read_file(file) for file in files}
-    result = read_results(outputs, parser=parser, rules=rules, launch_each=launch_each, name=item.id)
+    with ParserProcess() as process:
+        parsed = {
+            file: process.parse(ParseRequest(parser=parser, output=data, rules=rules or {})).parsed
+            for file, data in outputs.items()
+        }
+    result = results_of(parsed, launch_each=launch_each, name=item.id)
     if not result.samples:
         raise UsageError(
             "nothing could be read", where=str(files[0]), hint="; ".join(result.problems) or None
@@ -89,11 +96,10 @@ def import_sweep(
 def read_file(path: Path) -> bytes:
     """Return a result file's bytes; raises UsageError for one that can't be read or is no result by its size."""
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise UsageError(f"{path} is larger than 64 MiB", hint="name a benchmark's result, not a log")
-        return path.read_bytes()
+        return read_regular(path)
     except OSError as error:
-        raise UsageError(f"{path} can't be read: {(error.strerror or str(error)).lower()}") from error
+        hint = "name a benchmark's result, not a log" if error.errno == errno.EFBIG else None
+        raise UsageError(f"{path} can't be read: {reason(error)}", hint=hint) from error
 
 
 def _import_combination(campaign: Campaign, result: Result, *, is_base: bool) -> tuple[Run, tuple[str, ...]]:

@@ -8,6 +8,7 @@ from optrack.core.parse import parse_plan
 from optrack.core.plan import Plan
 from optrack.errors import PlanError, UsageError
 from optrack.settings import Settings, private_state
+from optrack.steps.regular import read_regular, reason
 
 
 def find_plan(settings: Settings, asked: Path | None) -> Path:
@@ -41,19 +42,17 @@ def choose_plan(settings: Settings, path: Path) -> None:
         private_state(settings.state)
         (settings.state / "plan").write_text(f"{known}\n", encoding="utf-8")
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise UsageError(f"the choice can't be kept in {settings.state}: {reason}") from error
+        raise UsageError(f"the choice can't be kept in {settings.state}: {reason(error)}") from error
 
 
 def read_plan(path: Path) -> Plan:
     """Return the plan in this file, its problems included; raises PlanError if it can't be read at all."""
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except FileNotFoundError as error:
         raise PlanError(
             "there is no such plan", where=str(path), hint="check the path given with --plan"
         ) from error
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise PlanError(f"the plan can't be read: {reason}", where=str(path)) from error
+        raise PlanError(f"the plan can't be read: {reason(error)}", where=str(path)) from error
     return parse_plan(data, name=path.stem, path=str(path))

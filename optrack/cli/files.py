@@ -6,16 +6,39 @@ import contextlib
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from optrack.errors import UsageError
+from optrack.steps.regular import MOST_BYTES, open_regular, read_regular, reason
+
+if TYPE_CHECKING:
+    from optrack.steps.process.stretch import Stretch
+
+_STDIN_HINT = "only regular files are read; `-` is standard input"
 
 
 def read_bytes(file: str) -> bytes:
-    """Return a file's bytes, or those of standard input for `-`."""
+    """Return a regular file's bytes, or those of standard input for `-`, up to 64 MiB; else raises UsageError."""
+    if file == "-":
+        data = sys.stdin.buffer.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise UsageError(f"standard input has more than {MOST_BYTES // 2**20} MiB")
+        return data
     try:
-        return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return read_regular(Path(file))
     except OSError as error:
-        raise UsageError(f"{file} can't be read: {_reason(error)}") from error
+        raise UsageError(f"{file} can't be read: {reason(error)}", hint=_STDIN_HINT) from error
+
+
+def whole_file(file: str) -> Stretch:
+    """Return a regular file to read from, of any size; raises UsageError."""
+    from optrack.steps.process.stretch import Stretch
+
+    try:
+        open_regular(Path(file)).close()
+        return Stretch.whole(Path(file))
+    except OSError as error:
+        raise UsageError(f"{file} can't be read: {reason(error)}", hint=_STDIN_HINT) from error
 
 
 def write_text(target: Path, text: str) -> None:
@@ -39,8 +62,4 @@ def write_bytes(target: Path, data: bytes) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             fresh.unlink()
-        raise UsageError(f"{target} can't be written: {_reason(error)}") from error
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+        raise UsageError(f"{target} can't be written: {reason(error)}") from error

@@ -25,15 +25,17 @@ def command(call: Call, file: str, parser: str, item: str | None) -> int:
 
     Exit code 2 if nothing could be read.
     """
-    from optrack.cli.files import read_bytes
+    from optrack.cli.files import read_bytes, whole_file
     from optrack.cli.table import table
-    from optrack.core.parsers import parse_output
     from optrack.core.report.documents import parsed_document
+    from optrack.steps.parsing import ParseRequest, ParserProcess
 
     rules: Mapping[str, MetricRule] = {}
     if item is not None:
         rules = call.campaign.resolved(call.campaign.item(item)).recipe.metrics
-    parsed = parse_output(parser, read_bytes(file), rules=rules)
+    source = read_bytes(file) if file == "-" else whole_file(file)
+    with ParserProcess() as process:
+        parsed = process.parse(ParseRequest(parser=parser, output=source, rules=rules)).parsed
     if call.as_json:
         output.data(parsed_document(parsed))
         return 0 if parsed.readings else 2

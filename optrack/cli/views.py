@@ -117,7 +117,7 @@ def metrics_table(samples: Sequence[Sample]) -> list[str]:
     for name in names:
         series = series_of(tuple(samples), name)
         unit = next(s.metric.unit for s in samples if s.metric.name == name)
-        invalid = sum(1 for s in samples if s.metric.name == name and s.invalid)
+        invalid = [s.invalid for s in samples if s.metric.name == name and s.invalid]
         values = " | ".join(
             " ".join(f"{v:.4g}" for v in launch) for launch in (series.launches if series else ())
         )
@@ -126,7 +126,7 @@ def metrics_table(samples: Sequence[Sample]) -> list[str]:
             (
                 name,
                 amount(middle, unit) if middle is not None else "-",
-                values + (f"  ({invalid} invalid)" if invalid else ""),
+                f"{values}  ({len(invalid)} invalid: {invalid[0]})".strip() if invalid else values,
             )
         )
     return table(("METRIC", "MEDIAN", "VALUES (launches are separated by |)"), rows)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optrack.core.events import RepetitionMeasured
 from optrack.core.failures.classify import plain_failure
 from optrack.core.metrics import CHECK, Metric, Sample
-from optrack.core.parsers import parse_output, parse_server_log
+from optrack.core.parsers.requests import asked_in_shell
 from optrack.core.recipes.recipe import Bench
 from optrack.core.run import ProcessId, Stage
 from optrack.running.capturing import Capturing
@@ -22,9 +23,11 @@ from optrack.steps.engines.protocol import BenchCommand, Place
 from optrack.steps.gpus import GpuUse, gpu_use
 from optrack.steps.launch import start_server, wait_until_ready
 from optrack.steps.measure import run_bench
+from optrack.steps.parsing import ParseAnswer, ParseError, ParseRequest, ParseStoppedError
 from optrack.steps.preflight import free_port, is_free, port_problem
 from optrack.steps.process import Tree, logs
 from optrack.steps.process.logs import Limits
+from optrack.steps.process.stretch import Stretch
 from optrack.steps.stage import StageFailed
 from optrack.steps.teardown import tear_down
 
@@ -134,6 +137,7 @@ class Launching:
                     env=self.env,
                     cwd=self.cwd,
                     limits=self.limits.model_copy(update={"silence_s": ready.silence_s}),
+                    parser=self.session.parser,
                 )
         except StageFailed:
             self.capturing.failed_start(self.log)
@@ -167,42 +171,63 @@ class Launching:
         command = self.engine.bench(self.recipe, bench, self.place)
         begin = logs.mark(self.log)
         output = self.command(command, "bench", self.recipe.timeout.bench_s, server)
-        log = logs.tail(self.log, start=begin) if server is not None else b""
-        parsed = parse_output(
-            command.parser,
-            output,
-            rules=self.recipe.metrics,
-            log=log,
-            files=self.named_files(),
-            expected_requests=command.requests,
+        log = Stretch.since(self.log, begin) if server is not None else None
+        answer = self.parse(
+            ParseRequest(
+                parser=command.parser,
+                output=output,
+                log=log,
+                engine=self.recipe.engine,
+                rules=self.recipe.metrics,
+                files=self.named_files(),
+                expected_requests=command.requests,
+                asked_requests=asked_in_shell(command.shell, self.recipe.env),
+            )
         )
+        parsed = answer.parsed
         if not parsed.readings:
             why = parsed.invalid or "the benchmark's output has no metric that its parser knows"
-            tail = output[-4096:].decode(errors="replace")
-            raise StageFailed("parse", "failed", plain_failure("no_result", why, tail))
+            why = "; ".join((why, *parsed.notes))
+            raise StageFailed("parse", "failed", plain_failure("no_result", why, answer.tail))
+        for note in parsed.notes:
+            self.note(note)
         prefix = f"{bench.name}." if len(self.recipe.bench) > 1 else ""
         known = {reading.metric.name for reading in parsed.readings}
-        logged = [r for r in parse_server_log(self.recipe.engine, log) if r.metric.name not in known]
+        logged = [reading for reading in answer.logged if reading.metric.name not in known]
         parsed = parsed.model_copy(update={"readings": (*parsed.readings, *logged)})
         return samples_of(parsed, self.number, repetition, prefix)
+
+    def parse(self, request: ParseRequest) -> ParseAnswer:
+        """Return what a pass measured; raises StageFailed (`parse`) if that takes too long or is stopped."""
+        try:
+            return self.session.parser.parse(request, should_stop=self.will.stop)
+        except ParseStoppedError:
+            failure = plain_failure("interrupted", "stopped on request")
+            raise StageFailed("parse", "interrupted", failure) from None
+        except ParseError as error:
+            message = f"{error.message}; {error.hint}" if error.hint else error.message
+            if error.is_timeout:
+                raise StageFailed("parse", "timed_out", plain_failure("timed_out", message)) from None
+            raise StageFailed("parse", "failed", plain_failure("no_result", message)) from None
+
+    def note(self, text: str) -> None:
+        """Say once, however often it comes up, what a reader of the run should know."""
+        if text not in self.side.said:
+            self.side.said.add(text)
+            self.journal.note(text if self.side is self.session.candidate else f"baseline: {text}")
 
     def settle(self, server: Tree | None) -> None:
         """Bring the server to the same state before each pass; say so, once, where that fails."""
         if server is None:
             return
         why = self.engine.settle(self.recipe, self.place)
-        if why and why not in self.side.said:
-            self.side.said.add(why)
-            self.journal.note(why)
+        if why:
+            self.note(why)
 
-    def named_files(self) -> dict[str, bytes]:
-        """Return the contents of the files that the recipe's metrics are read from."""
-        found = {}
-        for rule in self.recipe.metrics.values():
-            if rule.file:
-                path = self.cwd / rule.file.replace("$RUN_DIR", str(self.folder))
-                found[rule.file] = logs.tail(path) if path.is_file() else b""
-        return found
+    def named_files(self) -> dict[str, Path]:
+        """Return the files that the recipe's metrics are read from, by the name that it gives them."""
+        named = (rule.file for rule in self.recipe.metrics.values() if rule.file)
+        return {name: self.cwd / name.replace("$RUN_DIR", str(self.folder)) for name in named}
 
     def check(self, server: Tree | None) -> None:
         """Run the guards' commands, once on each side; the last number that one prints is its value."""
@@ -219,7 +244,7 @@ class Launching:
             sample = Sample(metric=metric, value=number, launch=self.number, repetition=0, invalid=invalid)
             self.store.add_samples(self.run_id, [sample])
 
-    def command(self, command: BenchCommand, stage: str, timeout_s: float, server: Tree | None) -> bytes:
+    def command(self, command: BenchCommand, stage: str, timeout_s: float, server: Tree | None) -> Stretch:
         """Run one command to its end and return what its parser is to read."""
         return run_bench(
             command,

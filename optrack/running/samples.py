@@ -9,12 +9,15 @@ from collections.abc import Sequence
 from optrack.core.failures.classify import plain_failure
 from optrack.core.metrics import Sample
 from optrack.core.parsers import Parsed
+from optrack.steps.process.stretch import Stretch, tail_of
 from optrack.steps.stage import StageFailed
 
+_LAST_BYTES = 2**20
 
-def last_number(output: bytes) -> float | None:
-    """Return the last number in what a command printed, or None."""
-    found = re.findall(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", output)
+
+def last_number(output: Stretch) -> float | None:
+    """Return the last number in the end of what a command printed, or None."""
+    found = re.findall(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", tail_of(output, _LAST_BYTES))
     return float(found[-1]) if found else None
 
 
@@ -31,7 +34,12 @@ def require_valid(samples: Sequence[Sample], primary: str) -> None:
 
 
 def _why_invalid(sample: Sample) -> str | None:
-    return sample.invalid or (None if math.isfinite(sample.value) else "not a number")
+    return sample.invalid or not_finite(sample.value)
+
+
+def not_finite(value: float) -> str | None:
+    """Return why a value is no measurement, None if it is one."""
+    return None if math.isfinite(value) else f"{value:g} is no finite number"
 
 
 def samples_of(parsed: Parsed, launch: int, repetition: int, prefix: str = "") -> tuple[Sample, ...]:
@@ -42,7 +50,7 @@ def samples_of(parsed: Parsed, launch: int, repetition: int, prefix: str = "") -
             value=reading.value,
             launch=launch,
             repetition=repetition,
-            invalid=parsed.invalid,
+            invalid=parsed.invalid or not_finite(reading.value),
         )
         for reading in parsed.readings
     )

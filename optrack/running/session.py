@@ -27,6 +27,7 @@ from optrack.settings import Settings, project_salt
 from optrack.steps.capture import Sampler
 from optrack.steps.engines import engine_named
 from optrack.steps.engines.protocol import Engine, Place
+from optrack.steps.parsing import ParserProcess
 from optrack.steps.process import Tree, own_identity
 
 
@@ -79,6 +80,7 @@ class Session:
     gpus: tuple[int, ...] | None = None
     resuming: Resuming | None = None
     why_anew: str | None = None
+    parser: ParserProcess = field(default_factory=ParserProcess)
 
     @property
     def first(self) -> int:

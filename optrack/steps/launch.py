@@ -10,12 +10,13 @@ from urllib.parse import urlsplit
 
 from optrack.core.recipes.recipe import Ready
 from optrack.core.run import ProcessId
+from optrack.steps.parsing import ParseError, ParserProcess
 from optrack.steps.process import logs, proc, sockets
 from optrack.steps.process.command import Command
 from optrack.steps.process.logs import Follower, Limits, LogGuard
 from optrack.steps.process.tree import Tree, start
 from optrack.steps.readiness.http import HttpProbe
-from optrack.steps.readiness.probes import CommandProbe, LogProbe, Probe, TcpProbe
+from optrack.steps.readiness.probes import PIECE_BYTES, CommandProbe, LogProbe, Probe, TcpProbe
 from optrack.steps.stage import (
     FailedOutcome,
     StageFailed,
@@ -65,19 +66,20 @@ def wait_until_ready(
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
     limits: Limits | None = None,
+    parser: ParserProcess | None = None,
 ) -> float:
     """Wait until each condition of `ready` holds and the port is held by a process of the tree.
 
     Returns the seconds since the server's start. Raises StageFailed (`ready`): the server has ended, another
     process answers, the server listens on another port, a limit was passed, `should_stop` said so. `env` and
-    `cwd` are those of a ready command.
+    `cwd` are those of a ready command; `parser` is the process that looks for the expression in the log.
     """
     limits = limits or Limits(silence_s=ready.silence_s)
     at = ANY_HOST.get(host, host)
     path = urlsplit(_url(ready.http, at, port)).path if ready.http is not None else None
     echo = f"GET {path or '/'}".encode() if path is not None else None
     wait = _Wait(tree, log, port, LogGuard(log, limits, start=tree.log_start, echo=echo))
-    probes = _probes(ready, tree, at, port, log, env or {}, cwd or Path.cwd())
+    probes = _probes(ready, tree, at, port, log, env or {}, cwd or Path.cwd(), parser)
     try:
         for probe in probes:
             while not probe.holds():
@@ -88,6 +90,9 @@ def wait_until_ready(
         for answering in _answering_ports(ready, at, port):
             wait.verify(answering)
         return time.monotonic() - tree.started
+    except ParseError as error:
+        kind = "timed_out" if error.is_timeout else "failed"
+        raise wait.failed(kind, f"{error.message}; {error.hint}" if error.hint else error.message) from None
     finally:
         for probe in probes:
             probe.close()
@@ -165,11 +170,18 @@ class _Wait:
 
 
 def _probes(
-    ready: Ready, tree: Tree, host: str, port: int, log: Path, env: Mapping[str, str], cwd: Path
+    ready: Ready,
+    tree: Tree,
+    host: str,
+    port: int,
+    log: Path,
+    env: Mapping[str, str],
+    cwd: Path,
+    parser: ParserProcess | None,
 ) -> list[Probe]:
     probes: list[Probe] = []
     if ready.log is not None:
-        probes.append(LogProbe(Follower(log, start=tree.log_start), ready.log))
+        probes.append(LogProbe(Follower(log, start=tree.log_start, piece=PIECE_BYTES), ready.log, parser))
     if ready.tcp or (ready.http is None and ready.log is None and ready.command is None):
         probes.append(TcpProbe(host, port if ready.tcp in (True, None, False) else int(ready.tcp or port)))
     if ready.http is not None:

@@ -10,10 +10,12 @@ from typing import NamedTuple, Protocol
 from optrack.core.run import ProcessId, Stage
 from optrack.steps.process import logs
 from optrack.steps.process.command import Command
-from optrack.steps.process.logs import START, Limits, LogGuard, Mark
+from optrack.steps.process.logs import Limits, LogGuard, Mark
 from optrack.steps.process.running import CommandTimeoutError
 from optrack.steps.process.running import run as run_command
+from optrack.steps.process.stretch import Stretch
 from optrack.steps.process.tree import Tree
+from optrack.steps.regular import is_regular, open_regular, problem_of
 from optrack.steps.stage import (
     breached,
     command_failed,
@@ -22,9 +24,6 @@ from optrack.steps.stage import (
     server_ended,
     stage_failed,
 )
-
-READ_LIMIT = 64 * 2**20
-"""At most so many bytes, the last ones, are read of what a pass wrote."""
 
 
 class Bench(Protocol):
@@ -53,8 +52,8 @@ def run_bench(
     limits: Limits | None = None,
     stage: Stage = "bench",
     on_new: Callable[[ProcessId], None] | None = None,
-) -> bytes:
-    """Run one pass; return what its parser reads: what it printed, or what it added to its output file.
+) -> Stretch:
+    """Run one pass; return what its parser is to read: what it printed, or what it added to its output file.
 
     The server's death ends the pass at once. Raises StageFailed: an exit code that isn't 0, the server's
     death, a time-out, a limit, `should_stop`, or an output file that the pass didn't write. A pass that is ended
@@ -77,10 +76,13 @@ def run_bench(
     if not exit_.ok:
         raise command_failed(stage, exit_, log, start=begin)
     if before is None:
-        return logs.tail(log, start=begin, limit=READ_LIMIT)
+        return Stretch.since(log, begin)
     written = before.added()
     if written is None:
+        problem = problem_of(before.path)
         message = f"the benchmark ended well but wrote nothing to {before.path}"
+        if problem is not None and before.path.exists():
+            message = f"the benchmark's output {before.path} {problem}"
         raise stage_failed("parse", "no_result", message, log, start=begin)
     return written
 
@@ -141,22 +143,24 @@ class _Before(NamedTuple):
         except OSError:
             return _Before(path, None, 0, 0, b"")
 
-    def added(self) -> bytes | None:
+    def added(self) -> Stretch | None:
         """Return what was written since: appended to the same file, or all of a new or rewritten one."""
         try:
+            if not is_regular(self.path):
+                return None
             stat = self.path.stat()
             if self.inode is not None and stat.st_ctime_ns == self.changed_ns and stat.st_size == self.size:
                 return None
             appended = stat.st_size > self.size and _digest(self.path, self.size) == self.digest
         except OSError:
             return None
-        start = logs.mark(self.path, self.size) if appended else START
-        return logs.tail(self.path, start=start, limit=READ_LIMIT) or None
+        start = self.size if appended else 0
+        return Stretch(path=self.path, start=start, end=stat.st_size) if stat.st_size > start else None
 
 
 def _digest(path: Path, length: int) -> bytes:
     digest = hashlib.blake2b()
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         while length > 0 and (piece := file.read(min(length, 2**20))):
             digest.update(piece)
             length -= len(piece)

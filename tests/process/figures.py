@@ -27,6 +27,7 @@ from optrack.steps.measure import run_bench
 from optrack.steps.preflight import free_port
 from optrack.steps.process import Tree, become_subreaper
 from optrack.steps.process.logs import Limits
+from optrack.steps.process.stretch import window_of
 from tests.process.torture import Project
 
 FAKE = Path(__file__).with_name("fake_server.py")
@@ -54,7 +55,7 @@ def serve(folder: Path, options: str, ready: Ready) -> tuple[Tree, Path]:
 
 def bench(folder: Path, shell: str, tree: Tree) -> bytes:
     """Run one pass beside the server and return what it printed."""
-    return run_bench(
+    written = run_bench(
         Pass(shell=shell),
         env=os.environ,
         cwd=folder,
@@ -64,6 +65,7 @@ def bench(folder: Path, shell: str, tree: Tree) -> bytes:
         run="figures",
         should_stop=lambda: False,
     )
+    return window_of(written).data
 
 
 def latency(folder: Path, times: int) -> str:

@@ -14,6 +14,7 @@ from optrack.steps.launch import StageFailed
 from optrack.steps.measure import run_bench
 from optrack.steps.process import Tree, leftovers
 from optrack.steps.process.logs import Limits
+from optrack.steps.process.stretch import window_of
 from tests.process.conftest import Lab
 
 
@@ -37,7 +38,7 @@ def bench(
     limits: Limits | None = None,
     cwd: Path | None = None,
 ) -> bytes:
-    return run_bench(
+    written = run_bench(
         Pass(shell=shell, output=Path(output) if output else None, env={"GREETING": "hello"}),
         cwd=cwd or lab.folder,
         log=lab.folder / "bench.log",
@@ -50,6 +51,7 @@ def bench(
         env=lab.env,
         limits=limits,
     )
+    return window_of(written).data
 
 
 def test_what_a_pass_prints_is_what_its_parser_reads(lab: Lab) -> None:

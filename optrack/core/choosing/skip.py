@@ -28,6 +28,7 @@ _CLAUSE = re.compile(
     rf"(?:been\s+)?(?:an?\s+|the\s+)?(?P<outcome>{'|'.join(sorted(_OUTCOMES, key=len, reverse=True))})\.?$",
     re.IGNORECASE,
 )
+_MOST_CHARS = 400
 
 
 class Clause(Frozen):
@@ -69,7 +70,8 @@ class Condition(Frozen):
 
 def read_condition(text: str, plan: Plan) -> Condition | None:
     """Read a condition on the plan's items; None where it isn't one that can be evaluated."""
-    if len(text) > 400:
+    text = " ".join(text[: _MOST_CHARS + 1].split())
+    if len(text) >= _MOST_CHARS:
         return None
     groups: list[tuple[Clause, ...]] = []
     shared = _shared_outcome(text, plan)

@@ -13,6 +13,17 @@ from optrack.core.metrics import metric_named
 
 FUNCTIONS: tuple[str, ...] = ("min", "max", "abs", "sqrt", "log", "exp", "round")
 """What an expression may call."""
+MOST_CHARS = 1000
+_MOST_DEPTH = 100
+_TOO_DEEP = "is nested too deeply"
+_ARITHMETIC = (
+    *(ast.Expression, ast.BinOp, ast.UnaryOp, ast.Call, ast.Constant, ast.Name, ast.Attribute, ast.Load),
+    *(ast.operator, ast.unaryop),
+)
+
+
+class ExpressionError(ValueError):
+    """A text that is no arithmetic, or too much of it; the message goes on after the expression."""
 
 
 class Derived(Frozen):
@@ -58,9 +69,9 @@ def derive(
 def names_in(expression: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the metrics that an expression takes from its own side and from the baseline.
 
-    Raises SyntaxError if it isn't an expression.
+    Raises ExpressionError if it isn't an expression.
     """
-    tree = ast.parse(expression.strip(), mode="eval")
+    tree = _tree(expression)
     of_baseline = {
         node.attr
         for node in ast.walk(tree)
@@ -92,18 +103,19 @@ def expression_problem(expression: str, known: Collection[str] | None = None) ->
 
     `known` are the metric names there will be, where they can be told.
     """
-    try:
-        own, of_baseline = names_in(expression)
-    except (SyntaxError, ValueError):
-        return f"{expression!r} isn't an expression."
     from simpleeval import InvalidExpression
 
     try:
+        own, of_baseline = names_in(expression)
         _value(expression, dict.fromkeys(own, 1.5), dict.fromkeys(of_baseline, 1.5))
+    except ExpressionError as error:
+        return f"{_shown(expression)} {error}"
     except (InvalidExpression, TypeError, AttributeError, RecursionError, MemoryError) as error:
-        return f"{expression!r} can't be read: {error}"
-    except (ArithmeticError, ValueError):
-        pass  # the made-up values may lie outside a function's domain
+        return f"{_shown(expression)} can't be read: {error}"
+    except (ArithmeticError, ValueError) as error:
+        if not own and not of_baseline:
+            return f"{_shown(expression)} has no value: {error}"
+        # else the made-up values may lie outside a function's domain
     strange = sorted((own | of_baseline) - set(known)) if known is not None else []
     return f"nothing measures {', '.join(strange)}" if strange else None
 
@@ -113,7 +125,10 @@ def _evaluated(
 ) -> Derived:
     from simpleeval import InvalidExpression
 
-    missing = _missing(expression, own, baseline)
+    try:
+        missing = _missing(expression, own, baseline)
+    except ExpressionError as error:
+        return Derived(name=name, problem=f"{_shown(expression)} {error}")
     if missing:
         return Derived(
             name=name, problem=f"{' and '.join(missing)} {'have' if missing[1:] else 'has'} no value"
@@ -122,7 +137,7 @@ def _evaluated(
         value = float(_value(expression, own, baseline))
     except ZeroDivisionError:
         return Derived(name=name, problem=f"division by zero in {expression!r}")
-    except (InvalidExpression, SyntaxError, ValueError, ArithmeticError, TypeError) as error:
+    except (InvalidExpression, ValueError, ArithmeticError, TypeError) as error:
         return Derived(name=name, problem=f"{expression!r} has no value: {error}")
     except (AttributeError, RecursionError, MemoryError):
         return Derived(name=name, problem=f"{expression!r} can't be read")
@@ -132,11 +147,8 @@ def _evaluated(
 
 
 def _missing(expression: str, own: Mapping[str, float], baseline: Mapping[str, float]) -> list[str]:
-    """Return the metrics that an expression names and that weren't measured; none if it can't be read."""
-    try:
-        mine, theirs = names_in(expression)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
+    """Return the metrics that an expression names and that weren't measured."""
+    mine, theirs = names_in(expression)
     return [*sorted(mine - set(own)), *(f"baseline.{name}" for name in sorted(theirs - set(baseline)))]
 
 
@@ -146,8 +158,51 @@ def _value(expression: str, own: Mapping[str, float], baseline: Mapping[str, flo
     reader = SimpleEval(
         names={**own, "baseline": _Means(baseline)}, functions=_functions(), operators=_operators()
     )
-    parsed = ast.parse(expression.strip(), mode="eval").body
-    return reader.eval(expression, previously_parsed=parsed)
+    return reader.eval(expression, previously_parsed=_Floats().visit(_tree(expression)).body)
+
+
+def _tree(expression: str) -> ast.Expression:
+    """Return an expression as its tree; raises ExpressionError for what isn't arithmetic of a sensible size."""
+    if len(expression) > MOST_CHARS:
+        raise ExpressionError(f"is longer than {MOST_CHARS} characters")
+    try:
+        tree = ast.parse(expression.strip(), mode="eval")
+    except (RecursionError, MemoryError):
+        raise ExpressionError(_TOO_DEEP) from None
+    except (SyntaxError, ValueError, OverflowError):
+        raise ExpressionError("isn't an expression.") from None
+    level: list[ast.AST] = [tree]
+    for _ in range(_MOST_DEPTH):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    if level:
+        raise ExpressionError(_TOO_DEEP)
+    for node in ast.walk(tree):
+        if not isinstance(node, _ARITHMETIC):
+            raise ExpressionError(f"can't be read: {type(node).__name__} is no arithmetic")
+        if isinstance(node, ast.Constant) and type(node.value) not in (int, float):
+            raise ExpressionError(f"can't be read: {str(node.value)[:40]!r} is no number")
+    return tree
+
+
+class _Floats(ast.NodeTransformer):
+    """Whole numbers as floats, of which no power takes long; too large a one is infinite."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
+        """Return the constant as a float."""
+        value = node.value
+        assert isinstance(value, int | float)
+        try:
+            return ast.Constant(float(value))
+        except OverflowError:
+            return ast.Constant(math.inf)
+
+
+def _shown(expression: str) -> str:
+    return repr(expression) if len(expression) <= 80 else f"{expression[:80]!r}…"
+
+
+def _rounded(value: float, digits: float = 0.0) -> float:
+    return round(value, int(digits))
 
 
 def _functions() -> dict[str, Callable[..., Any]]:
@@ -158,7 +213,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
         "sqrt": math.sqrt,
         "log": math.log,
         "exp": math.exp,
-        "round": round,
+        "round": _rounded,
     }
 
 

@@ -15,6 +15,7 @@ from typing import Any
 Path = tuple[str, ...]
 _MAX_NODES = 20_000
 _MAX_DEPTH = 40
+_MAX_CHARS = 128 * 1024
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _FLOAT = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,17}")
 _TEXT_TAG = "tag:yaml.org,2002:str"
@@ -60,6 +61,13 @@ def load_yaml(text: str, *, as_text: Callable[[Path], bool] = lambda path: False
     Raises YamlError for what isn't YAML, a duplicate key, a tab used as space, a key that isn't a scalar,
     or aliases that expand without end.
     """
+    if len(text) > _MAX_CHARS:
+        raise YamlError(
+            f"the block is longer than {_MAX_CHARS // 1024} KiB",
+            1,
+            1,
+            "keep long texts in files of their own",
+        )
     node = _composed(text)
     loaded = Loaded(data=None)
     if node is not None:
@@ -137,14 +145,17 @@ class _Builder:
         self._count = 0
 
     def build(self, node: Any, path: Path, depth: int) -> Any:
-        self._count += 1
-        if depth <= 0 or self._count > _MAX_NODES:
-            raise _at(node, "the block is too deep or its aliases expand too far", "write it out, flatter")
+        self._limit(node, depth)
         if node.id == "scalar":
             return self._scalar(node, path)
         if node.id == "sequence":
             return [self.build(child, (*path, str(i)), depth - 1) for i, child in enumerate(node.value)]
         return self._mapping(node, path, depth)
+
+    def _limit(self, node: Any, depth: int) -> None:
+        self._count += 1
+        if depth <= 0 or self._count > _MAX_NODES:
+            raise _at(node, "the block is too deep or its aliases expand too far", "write it out, flatter")
 
     def _scalar(self, node: Any, path: Path) -> Any:
         if node.style in ("'", '"', "|", ">") or (node.tag == _TEXT_TAG and node.value):
@@ -163,6 +174,7 @@ class _Builder:
             key = str(key_node.value)
             if key == "<<" and not key_node.style:
                 for source in self._merged(value_node):
+                    self._limit(source, depth - 1)
                     for name, value in self._mapping(source, path, depth - 1).items():
                         merged.setdefault(name, value)
                 continue

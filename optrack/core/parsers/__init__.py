@@ -9,7 +9,7 @@ from optrack.core.parsers import sglang_log, vllm_log
 from optrack.core.parsers.output import Output
 from optrack.core.parsers.parsed import Parsed, Parser
 from optrack.core.parsers.registry import RULES_ONLY, parser_named, parser_names, parsers
-from optrack.core.parsers.requests import checked, rejected
+from optrack.core.parsers.requests import asked_in_output, checked, rejected, short_of
 from optrack.core.parsers.rules import read_rules
 from optrack.core.recipes.recipe import MetricRule
 
@@ -32,23 +32,28 @@ def parse_output(
     rules: Mapping[str, MetricRule] | None = None,
     log: bytes = b"",
     files: Mapping[str, bytes] | None = None,
+    unread: Mapping[str, str] | None = None,
     expected_requests: int | None = None,
+    asked_requests: int | None = None,
 ) -> Parsed:
     """Return what one benchmark pass measured.
 
     `data` are the bytes of this pass alone: what it printed, or what it appended to its file. `parser` is a
     tool's name, `auto`, or `rules` where only the recipe's own metrics count; `log` the server's log during
-    the pass, `files` what the files named by rules contain. Raises PlanError for an unknown parser.
+    the pass, `files` what the files named by rules contain, `unread` why others of them couldn't be read.
+    `expected_requests` is how many the recipe asks its tool for, `asked_requests` how many a command's own
+    text does. Raises PlanError for an unknown parser.
     """
     output = Output(data)
-    found, notes = read_rules(
-        rules or {}, output, Output(log), {name: Output(content) for name, content in (files or {}).items()}
-    )
+    contents = {name: Output(content) for name, content in (files or {}).items()}
+    found, notes = read_rules(rules or {}, output, Output(log), contents, unread)
     parsed = _parsed(parser, output)
     if parsed is None:
         why = None if found else _unrecognised(output, parser)
         return Parsed(tool="rules", readings=found, invalid=why, notes=notes)
     parsed = rejected(checked(parsed, expected=expected_requests), Output(log))
+    if expected_requests is None:
+        parsed = short_of(short_of(parsed, asked_in_output(output)), asked_requests)
     mine = {reading.metric.name for reading in found}
     readings = (*(r for r in parsed.readings if r.metric.name not in mine), *found)
     return parsed.model_copy(update={"readings": readings, "notes": (*parsed.notes, *notes)})

@@ -16,7 +16,6 @@ from optrack.core.failures.classify import plain_failure
 from optrack.core.frozen import Frozen
 from optrack.core.metrics import Sample
 from optrack.core.parsers import Parsed, parse_output
-from optrack.core.recipes.recipe import MetricRule
 from optrack.core.run import Failure, Run
 
 MARK = "Imported: "
@@ -45,23 +44,15 @@ def import_note(files: Sequence[str]) -> str:
     return f"{MARK}measured elsewhere and read from {shown}; nothing was captured of it"
 
 
-def read_results(
-    outputs: Mapping[str, bytes],
-    *,
-    parser: str = "auto",
-    rules: Mapping[str, MetricRule] | None = None,
-    launch_each: bool = False,
-    name: str = "",
-) -> Result:
-    """Return benchmark outputs (by file name) as one result: a repetition each, or a launch each.
+def results_of(outputs: Mapping[str, Parsed], *, launch_each: bool = False, name: str = "") -> Result:
+    """Return what was read of benchmark outputs (by file name) as one result: a repetition or a launch each.
 
-    A file in which nothing is found is told in `problems`; with no file left, the result has no samples.
+    A file in which nothing was found is told in `problems`; with no file left, the result has no samples.
     """
     samples: list[Sample] = []
     problems: list[str] = []
     used: list[str] = []
-    for file, data in outputs.items():
-        parsed = parse_output(parser, data, rules=rules)
+    for file, parsed in outputs.items():
         if not parsed.readings:
             problems.append(f"{file}: {parsed.invalid or 'no metric was found'}")
             continue
@@ -94,7 +85,8 @@ def read_sweep(outputs: Mapping[str, bytes]) -> tuple[Result, ...]:
 
 
 def _combination(folder: str, files: Mapping[str, bytes], failures: Sequence[str]) -> Result:
-    found = read_results(files, parser="vllm.bench_serve", name=combination_name(folder))
+    parsed = {file: parse_output("vllm.bench_serve", data) for file, data in files.items()}
+    found = results_of(parsed, name=combination_name(folder))
     failure = plain_failure("imported", failures[0], "\n".join(failures)) if failures else None
     data = _object(next(iter(files.values()), b""))
     parameters = {key: value for key, value in data.items() if key in _named_parameters(folder)}

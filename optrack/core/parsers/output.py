@@ -16,14 +16,26 @@ _ESCAPES = re.compile(
 )
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_DOCUMENT = re.compile(
+    r"^[ \t]*+(?=\{\s*+(?:[\"}]|\Z)"
+    r"|\[\s*+(?:[\[{\"\]]|\Z|(?:true|false|null|NaN|-?Infinity|-?\d[\d.eE+-]*+)\s*+(?:[,\]]|\Z)))",
+    re.MULTILINE,
+)
+"""Where a line begins with what may be a JSON document; `[2025-01-31 …` and `[INFO]` are none."""
+_BRACKET = re.compile(r"^[ \t]*+[\[{]", re.MULTILINE)
 _MOST_DOCUMENTS = 10_000
+_NESTED_CHARS = 100_000
+LINE_CHARS = 16 * 1024
+"""A longer line is cut: expressions see its begin and its end, so that none of them has to search megabytes."""
+_CUT_MARK = " … "
 
 
 class Output:
     """What one benchmark pass wrote. Nothing in it raises, whatever the bytes are.
 
     Text is decoded as UTF-8 (UTF-16 where a byte order mark says so) with replacement characters; colours
-    and other escape sequences are gone, and a carriage return ends a line as a line feed does.
+    and other escape sequences are gone, and a carriage return ends a line as a line feed does. JSON documents
+    are read from lines of any length; `text` and `lines` have the ends of lines of over `LINE_CHARS` characters.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -31,14 +43,19 @@ class Output:
 
     @cached_property
     def text(self) -> str:
-        """The whole text, cleaned."""
-        text = _ESCAPES.sub("", _decoded(self.data)).replace("\r\n", "\n").replace("\r", "\n")
-        return _CONTROLS.sub("", text)
+        """The text, cleaned, its long lines cut."""
+        whole = self._whole
+        return whole if len(whole) <= LINE_CHARS or not _has_long_line(whole) else "\n".join(self.lines)
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """The lines, without their ends."""
-        return tuple(self.text.split("\n"))
+        """The lines, without their ends, the long ones cut."""
+        return tuple(cut_line(line) for line in self._whole.split("\n"))
+
+    @cached_property
+    def _whole(self) -> str:
+        text = _ESCAPES.sub("", _decoded(self.data)).replace("\r\n", "\n").replace("\r", "\n")
+        return _CONTROLS.sub("", text)
 
     @cached_property
     def documents(self) -> tuple[Any, ...]:
@@ -63,28 +80,60 @@ class Output:
 
     @cached_property
     def _scanned(self) -> tuple[tuple[Any, ...], bool]:
-        text, torn, at = self.text, False, 0
+        text, torn, at = self._whole, False, 0
         found: list[Any] = []
         decoder = json.JSONDecoder()
-        start = re.compile(r"^[ \t]*(?=[\[{])", re.MULTILINE)
-        while (match := start.search(text, at)) is not None and len(found) < _MOST_DOCUMENTS:
+        budget = 8 * len(text) + 2**20
+        while (match := _DOCUMENT.search(text, at)) is not None and len(found) < _MOST_DOCUMENTS:
             try:
                 document, at = decoder.raw_decode(text, match.end())
-            except (ValueError, RecursionError):
+            except (ValueError, RecursionError) as error:
                 torn = _looks_like_json(text, match.end())
+                budget -= _cost(error, match.end(), len(text))
+                if budget < 0:
+                    break
                 at = text.find("\n", match.end())
                 if at < 0:
                     break
             else:
                 found.append(document)
                 torn = False
-        return tuple(found), torn
+        return tuple(found), torn and _BRACKET.search(text, at if at >= 0 else len(text)) is None
 
 
 def _decoded(data: bytes) -> str:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", errors="replace")
     return data.decode("utf-8", errors="replace").removeprefix("\ufeff")
+
+
+def _cost(error: ValueError | RecursionError, start: int, length: int) -> int:
+    """Return how many characters were about looked at to find that no document begins at `start`."""
+    if isinstance(error, json.JSONDecodeError):
+        return error.pos - start + length // 64
+    return _NESTED_CHARS
+
+
+def _has_long_line(text: str) -> bool:
+    """Whether a line has more than `LINE_CHARS` characters."""
+    at = 0
+    while len(text) - at > LINE_CHARS:
+        end = text.rfind("\n", at, at + LINE_CHARS + 1)
+        if end < 0:
+            return True
+        at = end + 1
+    return False
+
+
+def cut_line(line: str) -> str:
+    """Return a line of at most about `LINE_CHARS` characters: the ends of a longer one, no word torn in two."""
+    if len(line) <= LINE_CHARS:
+        return line
+    half = LINE_CHARS // 2
+    head, tail = line[:half], line[-half:]
+    head = head[: -len(re.match(r"[\w.,+-]{0,64}", head[::-1])[0]) or None]  # type: ignore[index]
+    tail = tail[len(re.match(r"[\w.,+-]{0,64}", tail)[0]) :]  # type: ignore[index]
+    return f"{head}{_CUT_MARK}{tail}"
 
 
 def _looks_like_json(text: str, at: int) -> bool:
@@ -107,7 +156,8 @@ def number(text: str) -> float | None:
 def numeric(value: object) -> float | None:
     """Return a JSON value as a number; None for text that isn't one, booleans, null, lists and objects."""
     if isinstance(value, str):
-        return number(value) if re.fullmatch(r"\s*[+-]?(?:[\d.,eE+-]+|inf|nan)\s*", value) else None
+        is_number = len(value) <= 64 and re.fullmatch(r"\s*[+-]?(?:[\d.,eE+-]+|inf|nan)\s*", value)
+        return number(value) if is_number else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 
 from optrack.core.parsers.output import Output
 from optrack.core.parsers.parsed import Parsed
 
 _REJECTED = re.compile(r"\[http_server\] Error: .*")
+_NAMESPACE = re.compile(r"\bNamespace\(")
+_SETTING = re.compile(r"\b(num_prompts|dataset_name)='?([\w-]+)")
+_NOT_BY_COUNT = frozenset({"generated-shared-prefix"})
+"""Datasets of SGLang whose requests `num_prompts` doesn't count."""
+_OPTION = re.compile(
+    r"""(?<![\w-])--num[-_]prompts(?:=|(?:[ \t]|\\\n)+)(["']?)"""
+    r"""(?:(?P<count>\d{1,9})|\$\{?(?P<name>\w{1,64})\}?)\1(?![\w.,$])"""
+)
+_ANY_OPTION = re.compile(r"(?<![\w-])--num[-_]prompts\b")
+_COMMENT = re.compile(r"(?:^|(?<=\s))#[^\n]*", re.MULTILINE)
+_MOST_SHELL_CHARS = 100_000
 _FEW_TOKENS = 0.8
 _COUNTS = frozenset({"completed", "failed", "duration", "total_input_tokens", "total_output_tokens"})
 
@@ -36,6 +48,47 @@ def rejected(parsed: Parsed, log: Output) -> Parsed:
     if not errors or parsed.invalid is not None:
         return parsed
     return parsed.model_copy(update={"invalid": f"the server rejected {len(errors)} requests: {errors[0]}"})
+
+
+def short_of(parsed: Parsed, asked: int | None) -> Parsed:
+    """Return `parsed` as invalid if fewer requests were completed than were asked for.
+
+    For where the tool says only how many were completed: more may have been, a command can ask more than once.
+    """
+    completed = parsed.value("completed")
+    if asked is None or completed is None or parsed.invalid is not None or completed >= asked:
+        return parsed
+    return parsed.model_copy(update={"invalid": f"{_count(completed)} of {asked} requests were completed"})
+
+
+def asked_in_output(output: Output) -> int | None:
+    """Return the prompts of the last `Namespace(…)` that the output tells: its tool's arguments; None if none."""
+    last = None
+    for line in output.lines:
+        if (start := _NAMESPACE.search(line)) is not None:
+            last = line[start.end() :]
+    settings = dict(_SETTING.findall(last or ""))
+    if settings.get("dataset_name") in _NOT_BY_COUNT or not settings.get("num_prompts", "").isdecimal():
+        return None
+    return int(settings["num_prompts"])
+
+
+def asked_in_shell(shell: str, env: Mapping[str, str | None]) -> int | None:
+    """Return the prompts that a command's text asks for by its last `--num-prompts`; None if that can't be told.
+
+    A variable counts where `env` or one assignment in the text itself gives it a number.
+    """
+    text = _COMMENT.sub("", shell[:_MOST_SHELL_CHARS])
+    options = list(_OPTION.finditer(text))
+    if not options or len(options) != len(_ANY_OPTION.findall(text)):
+        return None
+    last = options[-1]
+    if last["count"] is not None:
+        return int(last["count"])
+    values = re.findall(rf"(?<![\w$]){last['name']}=(\S*)", text)
+    value = values[0] if len(values) == 1 else env.get(last["name"]) if not values else None
+    value = (value or "").strip("\"';")
+    return int(value) if value.isdecimal() and len(value) < 10 else None
 
 
 def _with_doubt(parsed: Parsed) -> Parsed:

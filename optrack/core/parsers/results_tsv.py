@@ -6,6 +6,7 @@ import re
 
 from optrack.core.parsers.output import Output, number, slug
 from optrack.core.parsers.parsed import Parsed, Parser, last_of, nothing, readings_of
+from optrack.core.parsers.rules import MOST_ROWS
 
 NAME = "results.tsv"
 _LABELS = frozenset({"experiment", "exp", "config_id", "commit", "id", "tag", "status", "description", "run"})
@@ -34,7 +35,7 @@ def parse(output: Output) -> Parsed:
         return nothing(NAME, "the table has no rows" if header else "no table")
     results = [
         readings_of({slug(k): number(v) for k, v in zip(header, row, strict=True) if k not in _LABELS})
-        for row in whole
+        for row in whole[-MOST_ROWS:]
     ]
     parsed = last_of(NAME, results, "rows")
     last = dict(zip((name.casefold() for name in header), whole[-1], strict=True))

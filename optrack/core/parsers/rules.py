@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 import statistics
 from collections.abc import Mapping
@@ -12,27 +13,40 @@ from typing import Any
 from optrack.core.metrics import Reading, metric_named
 from optrack.core.parsers.output import Output, number, numeric
 from optrack.core.recipes.recipe import MetricRule
+from optrack.core.recipes.shape import path_problem
+
+MOST_ROWS = 10_000
+"""At most so many rows of a table, the last ones, are read."""
+_MOST_VALUES = 200_000
 
 
 def read_rules(
-    rules: Mapping[str, MetricRule], output: Output, log: Output, files: Mapping[str, Output] | None = None
+    rules: Mapping[str, MetricRule],
+    output: Output,
+    log: Output,
+    files: Mapping[str, Output] | None = None,
+    unread: Mapping[str, str] | None = None,
 ) -> tuple[tuple[Reading, ...], tuple[str, ...]]:
-    """Return the readings that `rules` find, and a note for each metric that isn't there.
+    """Return the readings that `rules` find, and a note for each metric that isn't there or is no number.
 
     `regex`, `json` and `csv` read the benchmark's output (or the file a rule names, from `files`): the last
     match counts. `log` reads the server's log in the benchmark's time window: the median of its matches.
+    `unread` says of files why they couldn't be read.
     """
     found: list[Reading] = []
     notes: list[str] = []
     for name, rule in rules.items():
         source = output if rule.file is None else (files or {}).get(rule.file)
         if source is None:
-            notes.append(f"metric {name}: the file {rule.file} is missing")
+            why = (unread or {}).get(rule.file or "", "is missing")
+            notes.append(f"metric {name}: the file {rule.file} {why}")
             continue
         value, note = _read(rule, source, log)
         if value is not None:
             metric = metric_named(name, unit=rule.unit or None, better=rule.better)
             found.append(Reading(metric=metric, value=value))
+        if value is not None and not math.isfinite(value):
+            note = f"{value:g} is no finite number, so it is shown and counts for nothing"
         if note:
             notes.append(f"metric {name}: {note}")
     return tuple(found), tuple(notes)
@@ -41,7 +55,7 @@ def read_rules(
 def _read(rule: MetricRule, output: Output, log: Output) -> tuple[float | None, str | None]:
     if rule.regex is not None:
         values, why = matches(rule.regex, output.text)
-        return (values[-1], None) if values else (None, why)
+        return (values[-1], why) if values else (None, why)
     if rule.log is not None:
         values, why = matches(rule.log, log.text)
         return (statistics.median(values), None) if values else (None, f"{why} in the server's log")
@@ -53,35 +67,60 @@ def _read(rule: MetricRule, output: Output, log: Output) -> tuple[float | None, 
 
 
 def matches(pattern: str, text: str) -> tuple[list[float], str | None]:
-    """Return the numbers that `pattern` finds (in its first group, if any), or why there are none."""
+    """Return the numbers that `pattern` finds (in its first group, if any), and what was wrong, if anything.
+
+    Something is wrong if nothing matches, or if the last match is no number.
+    """
     try:
         expression = re.compile(pattern, re.MULTILINE)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         return [], f"not a regular expression: {error}"
-    texts = [match[1] if expression.groups else match[0] for match in expression.finditer(text)]
-    values = [value for value in map(_number, texts) if value is not None]
-    if values:
+    values: list[float] = []
+    last, matched = None, False
+    for match in expression.finditer(text):
+        last, matched = match[1] if expression.groups else match[0], True
+        value = number(last) if last is not None else None
+        if value is not None:
+            values.append(value)
+            if len(values) > _MOST_VALUES:
+                del values[: _MOST_VALUES // 2]
+    if not matched:
+        return [], f"{_quoted(pattern)} matches nothing"
+    if last is not None and number(last) is not None:
         return values, None
-    return [], f"'{texts[-1]}' is not a number" if texts else f"'{pattern}' matches nothing"
+    what = f"{_quoted(last)} is not a number" if last is not None else "its group matched nothing"
+    return values, f"{what}; the match before it counts" if values else what
 
 
-def _number(text: str | None) -> float | None:
-    return number(text) if text is not None else None
+def _quoted(text: str) -> str:
+    return f"'{text}'" if len(text) <= 80 else f"'{text[:80]}…'"
 
 
 def _by_path(path: str, output: Output) -> tuple[float | None, str | None]:
+    if not output.documents:
+        return None, "there is no JSON in the output"
+    if (problem := path_problem(path)) is not None:
+        return None, f"not a JMESPath expression: {problem}"
     import jmespath
-    from jmespath.exceptions import JMESPathError
 
-    try:
-        expression = jmespath.compile(path)
-        for document in reversed(output.documents):
+    expression = jmespath.compile(path)
+    for document in reversed(output.documents):
+        try:
             value = _only_number(expression.search(document))
-            if value is not None:
-                return value, None
-    except JMESPathError as error:
-        return None, f"not a JMESPath expression: {' '.join(str(error).split())}"
-    return None, f"'{path}' finds no number" if output.documents else "there is no JSON in the output"
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 (the functions of JMESPath raise whatever Python does)
+            return None, f"{_quoted(path)} can't be evaluated on the output: {_one_line(error)}"
+        if value is not None:
+            return value, None
+    return None, f"{_quoted(path)} finds no number"
+
+
+def _one_line(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return (text if len(text) <= 200 else f"{text[:200]}…") or type(error).__name__
 
 
 def _only_number(value: Any) -> float | None:
@@ -100,7 +139,7 @@ def _by_column(column: str, output: Output) -> tuple[float | None, str | None]:
 
 
 def table_rows(output: Output) -> list[dict[str, str]]:
-    """Return the rows of delimited text by column; the first line with two columns or more is the header."""
+    """Return the last rows of delimited text by column; the first line with two columns or more is the header."""
     lines = [line for line in output.lines if line.strip()]
     sample = "\n".join(lines[:5])
     delimiter = max(("\t", ",", ";", "|"), key=sample.count)
@@ -112,5 +151,5 @@ def table_rows(output: Output) -> list[dict[str, str]]:
     if start is None:
         return []
     header = [name.strip() for name in cells[start]]
-    rows = [row for row in cells[start + 1 :] if len(row) == len(header)]
+    rows = [row for row in cells[start + 1 :] if len(row) == len(header)][-MOST_ROWS:]
     return [dict(zip(header, (cell.strip() for cell in row), strict=True)) for row in rows]

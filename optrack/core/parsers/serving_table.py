@@ -9,15 +9,16 @@ from dataclasses import dataclass, field
 
 from optrack.core.parsers.output import Output, number
 
-_HEAD = re.compile(r"={3,}\s*(?:Serving|Offline Throughput) Benchmark Result\s*={3,}", re.IGNORECASE)
+_HEAD = re.compile(r"(?<!=)={3,}+\s*+(?:Serving|Offline Throughput) Benchmark Result\s*+={3,}", re.IGNORECASE)
 _END = re.compile(r"^\s*={10,}\s*$")
-_RULE = re.compile(r"^\s*-{3,}.*-{3,}\s*$")
 _LATENCY = re.compile(
     r"(?P<stat>mean|median|avg|average|std|max|min|p\d+(?:\.\d+)?)\s+"
     r"(?P<what>e2e\s*latency|end-to-end\s*latency|e2el|ttft|tpot|itl)\s*(?:\((?P<unit>ms|s)\))?",
     re.IGNORECASE,
 )
-_BAR = re.compile(r"(\d+)/(\d+) \[\d+:\d\d")
+_BAR = re.compile(r"(?<!\d)(\d{1,12})/(\d{1,12}) \[\d{1,12}:\d\d")
+_MOST_ROWS = 400
+_LABEL_CHARS = 200
 _LABELS = {
     "successful requests": "completed",
     "failed requests": "failed",
@@ -82,7 +83,7 @@ def tables(output: Output) -> list[Table]:
         elif _END.match(line):
             found.append(_table(rows, whole=True, requested=requested))
             rows, requested = None, None
-        else:
+        elif len(rows) < _MOST_ROWS:
             rows.append(line)
     if rows is not None:
         found.append(_table(rows, whole=False, requested=requested))
@@ -107,7 +108,7 @@ def _entries(rows: list[str]) -> list[tuple[str, str]]:
     entries: list[tuple[str, str]] = []
     pending = ""
     for row in rows:
-        if not row.strip() or _RULE.match(row):
+        if not row.strip() or _is_rule(row):
             pending = ""
             continue
         label, colon, text = row.rpartition(":")
@@ -116,13 +117,23 @@ def _entries(rows: list[str]) -> list[tuple[str, str]]:
                 entries.append((pending[:-1], row.strip()))
                 pending = ""
             else:
-                pending = f"{pending} {row.strip()}".strip()
+                pending = _joined(pending, row)
         elif not text.strip():
-            pending = f"{pending} {label.strip()}".strip() + ":"
+            pending = _joined(pending, label) + ":"
         else:
-            entries.append((f"{pending} {label.strip()}".strip(), text.strip()))
+            entries.append((_joined(pending, label), text.strip()))
             pending = ""
     return entries
+
+
+def _is_rule(row: str) -> bool:
+    """Whether a row is a line of dashes, with or without a title in it."""
+    return row.strip().startswith("---") and row.strip().endswith("---") and len(row.strip()) >= 6
+
+
+def _joined(label: str, more: str) -> str:
+    """Return a label with its continuation; of what is too long for a label, the end."""
+    return f"{label} {more.strip()}".strip()[-_LABEL_CHARS:]
 
 
 def metric_of(label: str) -> str | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
 from optrack.core.recipes.recipe import Bench, Check, MetricRule, Ready, Recipe, Timeouts
 from optrack.core.recipes.schema import RECIPE
 from optrack.core.recipes.units import fraction, number, seconds, size_bytes
@@ -24,6 +26,19 @@ class RecipeError(ValueError):
 
 def recipe_from(data: Mapping[str, Any]) -> Recipe:
     """Return the recipe that resolved plain data describes; RecipeError for what doesn't fit."""
+    try:
+        return _recipe_from(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        path = tuple(str(part) for part in first["loc"][:2])
+        raise RecipeError(
+            path,
+            f"`{'.'.join(path)}` doesn't fit: {first['msg'].lower()}",
+            "`optrack plan schema` has the shapes",
+        ) from None
+
+
+def _recipe_from(data: Mapping[str, Any]) -> Recipe:
     fault = next(RECIPE.faults(data, ()), None)
     if fault is not None:
         raise RecipeError(fault.path, fault.message, fault.hint)

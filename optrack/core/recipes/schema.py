@@ -7,6 +7,7 @@ from typing import Any
 from optrack.core.recipes.shape import (
     Duration,
     Fraction,
+    JsonPath,
     Number,
     OneOf,
     Pattern,
@@ -28,7 +29,7 @@ _BENCH = ByType(_SHELL, MapOf(ByType(Scalar("a value"), MapOf(_ARGUMENT), Severa
 METRIC_RULE = Fields(
     {
         "regex": Pattern(),
-        "json": _TEXT,
+        "json": JsonPath("text"),
         "csv": _TEXT,
         "log": Pattern(),
         "file": _TEXT,

@@ -11,6 +11,7 @@ from typing import Any
 
 from optrack.core.recipes.units import fraction, number, seconds, size_bytes
 
+_MOST_PATTERN_CHARS = 1000
 Path = tuple[str, ...]
 Json = dict[str, Any]
 
@@ -189,8 +190,10 @@ class Pattern(Shape):
         if value is None:
             return
         try:
+            if len(str(value)) > _MOST_PATTERN_CHARS:
+                raise OverflowError(f"it is longer than {_MOST_PATTERN_CHARS} characters")
             re.compile(str(value))
-        except (re.error, OverflowError, RecursionError) as error:
+        except (re.error, OverflowError, RecursionError, MemoryError) as error:
             yield Fault(
                 path,
                 f"`{'.'.join(path)}` isn't a regular expression: {error}",
@@ -200,6 +203,35 @@ class Pattern(Shape):
     def json(self) -> Json:
         """Return the JSON Schema of this shape."""
         return {"type": ["string", "null"], "format": "regex"}
+
+
+@dataclass(frozen=True)
+class JsonPath(Text):
+    """A JMESPath expression."""
+
+    def faults(self, value: Any, path: Path) -> Iterator[Fault]:
+        """Yield what doesn't compile."""
+        yield from super().faults(value, path)
+        if not isinstance(value, str):
+            return
+        if (problem := path_problem(value)) is not None:
+            hint = "see jmespath.org; put names with special signs in double quotes"
+            yield Fault(path, f"`{'.'.join(path)}` isn't a JMESPath expression: {problem}", hint)
+
+
+def path_problem(text: str) -> str | None:
+    """Return why a text is no JMESPath expression, or None."""
+    import jmespath
+
+    if len(text) > _MOST_PATTERN_CHARS:
+        return f"it is longer than {_MOST_PATTERN_CHARS} characters"
+    try:
+        jmespath.compile(text)
+    except RecursionError:
+        return "it is nested too deeply"
+    except Exception as error:  # noqa: BLE001 (besides its own errors, its reader lets those of Python through)
+        return " ".join(str(error).split())[:200] or type(error).__name__
+    return None
 
 
 def unknown(path: Path, known: tuple[str, ...]) -> Fault:

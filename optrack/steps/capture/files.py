@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
-import stat
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from optrack.steps.regular import open_regular
 
 WHOLE_LIMIT_BYTES = 256 * 2**20
 """Up to this size a file's whole content is digested; of a larger one its size and both ends."""
 
 _BLOCK = 2**20
 _LATE = "there was no time to read it"
+_GROWTH_BYTES = 64 * 2**20
+"""How much a file may grow while it is read."""
 
 
 def files_part(watch: Sequence[Path], until: float | None = None) -> dict[str, Any]:
@@ -35,15 +39,6 @@ def describe_file(path: Path, until: float | None = None) -> dict[str, Any]:
         return {"sha256": None, "problem": error.strerror or str(error) or type(error).__name__}
 
 
-def open_regular(path: Path) -> BinaryIO:
-    """Open a file that has content of its own for reading; raises OSError for any other, which could block."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(f"{path} is not a regular file")
-    return os.fdopen(descriptor, "rb")
-
-
 def regular_content(path: Path, limit: int) -> bytes:
     """Return the first `limit` bytes of a file, none of one that isn't regular or can't be read."""
     try:
@@ -54,13 +49,17 @@ def regular_content(path: Path, limit: int) -> bytes:
 
 
 def content_digest(path: Path, limit: int = WHOLE_LIMIT_BYTES) -> str:
-    """Return the SHA-256 of a file's content, or, of a file over `limit` bytes, `ends:` with that of its size
-    and both ends."""
-    size = path.stat().st_size
+    """Return the SHA-256 of a regular file's content, or, of a file over `limit` bytes, `ends:` with that of its
+    size and both ends. Raises OSError, also for a file that says it is smaller than what it goes on to give."""
     digest = hashlib.sha256()
     with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
         if size <= limit:
-            while block := file.read(_BLOCK):
+            most = max(size + _GROWTH_BYTES, _BLOCK)
+            while block := file.read(min(_BLOCK, most + 1)):
+                most -= len(block)
+                if most < 0:
+                    raise OSError(errno.EFBIG, "it goes on without end", str(path))
                 digest.update(block)
             return digest.hexdigest()
         digest.update(str(size).encode() + file.read(_BLOCK))

@@ -8,13 +8,19 @@ import socket
 import time
 from typing import Protocol
 
+from optrack.core.parsers.output import cut_line
+from optrack.steps.parsing import ParserProcess, ParseTimeoutError, SearchRequest
 from optrack.steps.process.command import Command
 from optrack.steps.process.logs import Follower
 from optrack.steps.process.tree import Tree, start
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _CARRY_CHARS = 65536
+_PIECES_AT_ONCE = 8
+PIECE_BYTES = 2**18
 RETRY_S = 0.05
+SEARCH_S = 10.0
+"""How long a pattern may be looked for in one piece of the log."""
 
 
 class Probe(Protocol):
@@ -31,31 +37,61 @@ class Probe(Protocol):
 
 
 class LogProbe:
-    """A line of the log matches a pattern. Reads on as the log grows: constant memory, each byte once."""
+    """A line of the log matches a pattern. Reads on as the log grows: constant memory, each byte once.
 
-    def __init__(self, follower: Follower, pattern: str) -> None:
+    `parser` is the process that searches, so that no pattern makes anybody wait; without one, an own process.
+    """
+
+    def __init__(self, follower: Follower, pattern: str, parser: ParserProcess | None = None) -> None:
         self.seen = f"no line of the log matches {pattern!r}"
         self._follower = follower
-        self._pattern = re.compile(pattern, re.MULTILINE)
+        self._pattern = pattern
+        self._own = parser is None
+        self._parser = parser or ParserProcess()
+        self._is_searching = False
         self._rest = b""
 
     def holds(self) -> bool:
-        """Whether a line has matched; a progress bar's carriage returns end lines, colours are left out."""
-        while piece := self._follower.read():
-            text = self._rest + piece
-            found = self._pattern.search(_readable(text))
-            if found:
-                self.seen = f"the log says {found.group(0)!r}"
+        """Whether a line has matched; a progress bar's carriage returns end lines, colours are left out.
+
+        Raises ParseTimeoutError once the pattern has been looked for in one piece of the log for too long.
+        """
+        for _ in range(_PIECES_AT_ONCE):
+            if not self._is_searching:
+                piece = self._follower.read()
+                if not piece:
+                    return False
+                self._parser.submit(SearchRequest(pattern=self._pattern, data=self._text(piece)))
+                self._is_searching = True
+            answer = self._parser.answer(RETRY_S)
+            if answer is None:
+                self._give_up_in_time()
+                return False
+            self._is_searching = False
+            if answer.match is not None:
+                self.seen = f"the log says {answer.match!r}"
                 return True
-            cut = max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
-            self._rest = text[cut:][-_CARRY_CHARS:]
-            if len(piece) > 2**20:
-                break
         return False
 
     def close(self) -> None:
-        """Close the log."""
+        """End the search, if there is one, and close the log."""
         self._follower.close()
+        if self._own or self._is_searching:
+            self._parser.close()
+
+    def _text(self, piece: bytes) -> bytes:
+        """Return the piece, with the begun line before it, as it is searched."""
+        text = self._rest + piece
+        cut = max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
+        self._rest = text[cut:][-_CARRY_CHARS:]
+        return "\n".join(map(cut_line, _readable(text).split("\n"))).encode()
+
+    def _give_up_in_time(self) -> None:
+        if self._parser.waited_s >= SEARCH_S:
+            raise ParseTimeoutError(
+                f"the log couldn't be searched for {self._pattern!r} within {SEARCH_S:g} s",
+                hint="look at `ready.log`: nested repetitions like (a+)+ never end",
+            )
 
 
 class TcpProbe:
