@@ -19,7 +19,6 @@ from optrack.core.run import Run
 from optrack.core.state import Note, Transition, judgement_of
 from optrack.core.status import Status
 from optrack.errors import NothingToRunError, UsageError
-from optrack.settings import project_salt
 
 if TYPE_CHECKING:
     from optrack.core.report.export import Log
@@ -175,7 +174,7 @@ class Campaign(Standing):
 
     def add(self, items: Sequence[Item]) -> None:
         """Add items beside the plan's text, to the database alone; raises UsageError for one with a secret."""
-        require_no_secrets(items, project_salt(self.settings.state))
+        require_no_secrets(items, self.gate)
         for item in items:
             self.store.add_item(self.written.name, item, who=self.settings.actor, at=now())
         self.__dict__.pop("plan", None)

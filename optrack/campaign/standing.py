@@ -7,6 +7,7 @@ the first thing that writes.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
@@ -20,9 +21,9 @@ from optrack.core.choosing.choose import Choice, choose, improved_ids
 from optrack.core.plan import Item, Plan
 from optrack.core.planning.sync import stamp_of
 from optrack.core.recipes.resolve import Resolved, resolve
-from optrack.core.secrets.in_plan import masked_plan
+from optrack.core.secrets.gate import Gate, known_secrets
 from optrack.core.state import ItemState
-from optrack.errors import PlanError, UsageError
+from optrack.errors import OptrackError, PlanError, UsageError
 from optrack.settings import Settings, project_salt
 from optrack.steps.record.reader import Reader
 from optrack.steps.record.schema import database_path, standing
@@ -71,7 +72,19 @@ class Standing:
         """The write side of the database, which is created and migrated if need be."""
         from optrack.steps.record.store import Store
 
-        return Store.open(self.settings.database, runs_dir=self.settings.runs)
+        return Store.open(self.settings.database, runs_dir=self.settings.runs, gate=self.gate)
+
+    @cached_property
+    def gate(self) -> Gate:
+        """What masks the secrets in all that the record takes and that leaves the process."""
+        return Gate(lambda: project_salt(self.settings.state), self._known_secrets)
+
+    def _known_secrets(self) -> frozenset[str]:
+        try:
+            plan = self.written
+        except (OptrackError, OSError):
+            plan = None
+        return known_secrets(os.environ, plan)
 
     @cached_property
     def reader(self) -> Reader:
@@ -86,9 +99,9 @@ class Standing:
         """Take the plan's present text over into the database, unless it is there already."""
         written, digests = self.written, self._digests(self.improved())
         if self.reader.stamp(written.name) != stamp_of(written, digests):
-            masked = masked_plan(written, project_salt(self.settings.state))
             stamp = stamp_of(written, digests)
-            self.store.sync(masked, who=self.settings.actor, at=now(), digests=digests, stamp=stamp)
+            self.store.gate = self.gate
+            self.store.sync(written, who=self.settings.actor, at=now(), digests=digests, stamp=stamp)
 
     def _digests(self, improved: frozenset[str]) -> dict[str, str]:
         """Return the digest of each item's recipe as the plan's text has it."""

@@ -102,6 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; every expected error is printed here, once."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in arguments
+    output.guard(None)
     try:
         result = cli.main(args=arguments, prog_name="optrack", standalone_mode=False)
     except OptrackError as error:

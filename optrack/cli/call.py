@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import click
 
+from optrack.cli import output
+
 if TYPE_CHECKING:
     from optrack.campaign import Campaign
 
@@ -29,7 +31,9 @@ class Call:
         from optrack.campaign import Campaign
         from optrack.settings import load_settings
 
-        return Campaign(load_settings(Path.cwd()), self.plan_file)
+        campaign = Campaign(load_settings(Path.cwd()), self.plan_file)
+        output.guard(campaign.gate)
+        return campaign
 
 
 def standard(function: Callable[Concatenate[Call, P], int | None]) -> Callable[..., int | None]:

@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+from optrack.cli import output
 from optrack.errors import UsageError
 
 
@@ -19,8 +20,8 @@ def read_bytes(file: str) -> bytes:
 
 
 def write_text(target: Path, text: str) -> None:
-    """Write a text file in one step, so that a reader sees the old text or the new one, never a part."""
-    write_bytes(target, text.encode("utf-8", errors="replace"))
+    """Write a text file, its secrets masked, in one step, so that a reader sees the old text or the new one, never a part."""
+    write_bytes(target, output.gate().text(text).encode("utf-8", errors="replace"))
 
 
 def write_bytes(target: Path, data: bytes) -> None:

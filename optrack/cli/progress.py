@@ -94,7 +94,7 @@ class MovingLine:
             self._stage_begun = time.monotonic()
             self._log = Path(event.log) if event.log else self._log
         elif line := describe(event, self._metric):
-            self._console.print(line, markup=False)
+            self._console.print(output.gate().text(line), markup=False)
         self.tick()
 
     def tick(self) -> None:
@@ -105,7 +105,7 @@ class MovingLine:
         head = f"{_clock(now - self._begun)}  {self._stage} {now - self._stage_begun:.0f} s"
         width = max(20, self._console.width - 1)
         text = Text(head[:width], style="bold")
-        last = last_line(self._log)
+        last = output.gate().text(last_line(self._log))
         if last:
             text.append("\n" + last[:width], style="dim")
         self._live.update(text, refresh=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -37,7 +36,7 @@ def command(call: Call, after: int | None, count: int | None, seconds: float | N
     said = 0
     try:
         for change in _changes(campaign, after, deadline):
-            sys.stdout.write((_json(change) if call.as_json else _line(change)) + "\n")
+            output.line(change) if call.as_json else output.text(_line(change))
             sys.stdout.flush()
             said += 1
             if said == count:
@@ -74,12 +73,6 @@ def _changes(campaign: Campaign, after: int | None, deadline: float | None) -> I
         if deadline is not None and time.monotonic() >= deadline:
             return
         time.sleep(_POLL_S)
-
-
-def _json(change: dict[str, Any]) -> str:
-    from optrack.core.report.envelope import document
-
-    return json.dumps(document(**change), ensure_ascii=False, default=str)
 
 
 def _line(change: dict[str, Any]) -> str:
