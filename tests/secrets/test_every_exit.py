@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.campaigns import BENCH, SERVER, Campaign
+from tests.end_to_end.campaigns import BENCH, QUICK, SERVER, Campaign
 from tests.secrets.forms import made
 
 PLACES = (
@@ -152,7 +152,9 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Campaign]:
 
 @pytest.mark.parametrize("arguments", EXITS, ids=" ".join)
 def test_no_exit_shows_a_planted_secret(campaign: Campaign, arguments: tuple[str, ...]) -> None:
-    called = campaign.call(*arguments, env=CALLER)
+    runs = {run["item"]: run["id"] for run in reversed(campaign.runs())}
+    words = [runs[word] if arguments[0] in ("log", "replay") and word in runs else word for word in arguments]
+    called = campaign.call(*words, env=CALLER)
     assert called.code in (0, 1, 3), called.err
     assert called.out or called.err
     assert leaks(called.out + called.err) == []
@@ -183,7 +185,7 @@ def test_who_is_notified_gets_no_planted_secret(campaign: Campaign) -> None:
 
 
 def test_no_tool_of_an_agent_answers_with_a_planted_secret(
-    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+    campaign: Campaign,
 ) -> None:
     pytest.importorskip("mcp")
     requests = [
@@ -241,6 +243,6 @@ def answered(campaign: Campaign, lines: list[dict[str, object]], count: int) -> 
 
 
 def test_a_short_word_under_a_telling_name_is_not_looked_for(tmp_path: Path) -> None:
-    project = Campaign(tmp_path / "project", base="## 1: The default admin speed\n")
+    project = Campaign(tmp_path / "project", "## 1: The default admin speed\n", base=QUICK)
     shown = project.call("status", env={"API_PASSWORD": "admin", "X_SECRET": "speed", "Y_SECRET": "default"})
     assert "The default admin speed" in shown.out

@@ -94,8 +94,7 @@ class Store:
     ) -> Synced:
         """Bring the plan's items up to date with its text and return what changed.
 
-        `digests` has the digest of each item's resolved recipe now; `stamp` is that of the plan as written.
-        A plan that is as it was costs one query.
+        `digests` has the digest of each item's resolved recipe now; an unchanged `stamp` costs one query.
         Raises PlanError for ids that are used twice.
         """
         recipes = digests or {}
@@ -110,8 +109,7 @@ class Store:
 
     def add_item(self, plan: str, item: Item, *, who: str, at: datetime) -> None:
         """Add an item that the plan's text doesn't have; it stays after the others until the text has it."""
-        clean = self.gate.value(item)
-        self._write(lambda s: plans.add_item(s, plan, clean, who=who, at=at))
+        self._write(lambda s: plans.add_item(s, plan, self.gate.value(item), who=who, at=at))
 
     def items(self, plan: str) -> tuple[ItemState, ...]:
         """Return where the items of the plan stand, in plan order, archived ones last."""
@@ -123,8 +121,7 @@ class Store:
         It fails (False) where the item stands elsewhere than `from_statuses` or has a live run. A run that is
         `beside` another takes no item.
         """
-        clean = self.gate.value(run)
-        return self._write(lambda s: claims.claim_item(s, clean, from_statuses))
+        return self._write(lambda s: claims.claim_item(s, self.gate.value(run), from_statuses))
 
     def set_runner(self, run: str, runner: ProcessId) -> None:
         """Record which process runs the run, once it is known."""
@@ -246,8 +243,9 @@ class Store:
 
     def note(self, plan: str, item: str, text: str, *, who: str, at: datetime) -> Note:
         """Attach a remark to an item."""
-        clean = self.gate.text(text)
-        return self._write(lambda s: judgements.add_note(s, plan, item, clean, who=who, at=at))
+        return self._write(
+            lambda s: judgements.add_note(s, plan, item, self.gate.text(text), who=who, at=at)
+        )
 
     def open_runs(self) -> tuple[Run, ...]:
         """Return the runs without an outcome, oldest first: to be checked for dead runners."""
