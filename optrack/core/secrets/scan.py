@@ -59,14 +59,14 @@ def scan_text(text: str, put: Put) -> str:
     for pattern in formats_in(text):
         text = pattern.sub(lambda found: put(found.group(0)), text)
     lowered = text.lower()
-    for hints, pattern in forms.SHAPES:
+    for hints, shape in forms.SHAPES:
         if any(hint in lowered for hint in hints):
-            text = compiled(pattern).sub(lambda found: _group(found, put), text)
+            text = compiled(shape).sub(lambda found: _group(found, put), text)
     if not any(word in lowered for word in forms.TELLING):
         return text
-    for hints, pattern in forms.NAMED_SHAPES:
+    for hints, shape in forms.NAMED_SHAPES:
         if any(hint in lowered for hint in hints):
-            text = compiled(pattern).sub(lambda found: _named(found, put), text)
+            text = compiled(shape).sub(lambda found: _named(found, put), text)
     return _pairs(text, put)
 
 
