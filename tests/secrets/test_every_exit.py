@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -207,7 +207,7 @@ def test_no_tool_of_an_agent_answers_with_a_planted_secret(
         )
     ]
     hello = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    lines = [
+    lines: list[dict[str, object]] = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         *requests,
@@ -218,7 +218,7 @@ def test_no_tool_of_an_agent_answers_with_a_planted_secret(
     assert leaks("\n".join(answers)) == []
 
 
-def answered(campaign: Campaign, lines: list[dict[str, object]], count: int) -> list[str]:
+def answered(campaign: Campaign, lines: Sequence[Mapping[str, object]], count: int) -> list[str]:
     """Return the answers of a server on standard input and output to these messages."""
     from tests.end_to_end.campaigns import command
 
