@@ -10,8 +10,7 @@ from optrack.core.events import RunStarted
 from optrack.core.failures.classify import plain_failure
 from optrack.core.judge.reasons import HOST_CAUSES
 from optrack.core.judgement import Judgement
-from optrack.core.run import Failure, Outcome
-from optrack.core.secrets.masking import mask_text
+from optrack.core.run import Outcome
 from optrack.core.status import Status
 from optrack.court import Court
 from optrack.running.journal import Journal
@@ -58,7 +57,7 @@ def measure(session: Session, store: Store, journal: Journal, will: Will) -> Non
         try:
             Launching(session, side, number, store, journal, will).run()
         except StageFailed as failed:
-            side.ending = Ending(failed.outcome, failed.stage, masked(failed.failure, session.salt))
+            side.ending = Ending(failed.outcome, failed.stage, store.gate.value(failed.failure))
             return
         if is_settled(session, store):
             journal.note(f"settled after {session.kept + candidate.launches} pairs of launches")
@@ -147,13 +146,6 @@ def close(
         why=why,
         verdict=verdict,
         seconds=round(time.monotonic() - side.begun, 3),
-    )
-
-
-def masked(failure: Failure, salt: bytes) -> Failure:
-    """Return a failure with the secrets in its message and log masked, before anything records it."""
-    return failure.model_copy(
-        update={"message": mask_text(failure.message, salt), "log_tail": mask_text(failure.log_tail, salt)}
     )
 
 

@@ -27,7 +27,7 @@ from optrack.flow import conclude, run_session
 from optrack.running.fitness import take_host
 from optrack.running.session import Ending, Session
 from optrack.running.will import SignalledWill
-from optrack.settings import load_settings, project_salt
+from optrack.settings import load_settings
 from optrack.steps.process import become_subreaper, go_below_supervisor
 
 _FROM_NEXT: tuple[Status, ...] = ("pending",)
@@ -118,8 +118,7 @@ def _announce(campaign: Campaign, run_id: str) -> None:
     campaign = Campaign(settings, Path(campaign.written.path))
     run = campaign.reader.run(run_id)
     judgement = campaign.judgement_of(run)
-    salt = project_salt(settings.state)
-    problem = notify(settings.notify, run, judgement, project=settings.project, salt=salt)
+    problem = notify(settings.notify, run, judgement, project=settings.project, gate=campaign.gate)
     if problem is not None:
         sys.stderr.write(f"{problem}\n")
 

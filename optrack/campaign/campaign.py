@@ -19,7 +19,6 @@ from optrack.core.run import Run
 from optrack.core.state import Note, Transition, judgement_of
 from optrack.core.status import Status
 from optrack.errors import NothingToRunError, StoreError, UsageError
-from optrack.settings import project_salt
 from optrack.steps.process import is_alive
 from optrack.steps.record.side import journals
 
@@ -203,7 +202,7 @@ class Campaign(Standing):
 
     def add(self, items: Sequence[Item]) -> None:
         """Add items beside the plan's text, to the database alone; raises UsageError for one with a secret."""
-        require_no_secrets(items, project_salt(self.settings.state))
+        require_no_secrets(items, self.gate)
         for item in items:
             self.store.add_item(self.written.name, item, who=self.settings.actor, at=now())
         self.__dict__.pop("plan", None)

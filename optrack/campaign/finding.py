@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from optrack.core.plan import Item
 from optrack.core.recipes.recipe import leaves
 from optrack.core.run import Run
-from optrack.core.secrets.masking import mask_data
+from optrack.core.secrets.gate import Gate
 from optrack.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,15 +22,13 @@ def require_reason(why: str) -> None:
         raise UsageError("the reason is empty", hint="say why with --why: every log states it")
 
 
-def require_no_secrets(items: Sequence[Item], salt: bytes) -> None:
+def require_no_secrets(items: Sequence[Item], gate: Gate) -> None:
     """Raise UsageError for items whose recipe holds a secret: kept beside the plan's text, they would have to
     stand in the database as they are."""
     for item in items:
         data = leaves(item.recipe.data) if item.recipe is not None else {}
         plain = {key: list(value) if isinstance(value, tuple) else value for key, value in data.items()}
-        secret = [
-            key for key, value in plain.items() if mask_data(value, salt, key.rpartition(".")[2]) != value
-        ]
+        secret = [key for key, value in plain.items() if gate.data(value, key.rpartition(".")[2]) != value]
         if secret:
             raise UsageError(
                 f"the recipe of {item.id} holds a secret ({', '.join(secret)}), which the database never keeps",

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from optrack.core.choosing.choose import Choice
 from optrack.core.plan import Item
 from optrack.core.recipes.recipe import treatment
-from optrack.core.secrets.masking import mask_data
-from optrack.settings import project_salt
 
 if TYPE_CHECKING:
     from optrack.campaign.standing import Standing
@@ -57,8 +55,7 @@ def _stale(campaign: Standing, base: Item) -> str | None:
     rejected = campaign.reader.rejections(campaign.plan.name).get(run.id)
     if rejected is not None:
         return f"its run {run.id} was rejected ({rejected.rstrip('.')})"
-    salt = project_salt(campaign.settings.state)
-    if resolved is not None and treatment(mask_data(resolved.data, salt), run.recipe):
+    if resolved is not None and treatment(campaign.gate.data(resolved.data), run.recipe):
         return "its recipe is another one now"
     measured = measurement(run, campaign.plan.metric.name)
     aged = ageing(measured, datetime.now(UTC), {"boot": own_identity().boot_id})

@@ -39,6 +39,7 @@ def session_of(
             beside,
             now(),
             sequential=stop == "sequential",
+            gate=campaign.gate,
         )
 
     if not resume:

@@ -24,9 +24,9 @@ from optrack.core.choosing.choose import Choice, choose, improved_ids
 from optrack.core.plan import Item, Plan
 from optrack.core.planning.sync import stamp_of
 from optrack.core.recipes.resolve import Resolved, resolve
-from optrack.core.secrets.in_plan import masked_plan
+from optrack.core.secrets.gate import Gate, known_secrets
 from optrack.core.state import ItemState
-from optrack.errors import PlanError, UsageError
+from optrack.errors import OptrackError, PlanError, UsageError
 from optrack.settings import Settings, private_state, project_salt
 from optrack.steps.record.reader import Reader
 from optrack.steps.record.schema import database_path, standing
@@ -82,7 +82,22 @@ class Standing:
         if own or self.settings.state.is_dir():
             with contextlib.suppress(OSError):
                 private_state(self.settings.state)
-        return Store.open(self.settings.database, runs_dir=self.settings.runs)
+        return Store.open(self.settings.database, runs_dir=self.settings.runs, gate=self.gate)
+
+    @cached_property
+    def gate(self) -> Gate:
+        """What masks the secrets in all that the record takes and that leaves the process."""
+        return Gate(self._salt, self._known_secrets)
+
+    def _salt(self) -> bytes:
+        return project_salt(self._scratch_folder if self.scratch is not None else self.settings.state)
+
+    def _known_secrets(self) -> frozenset[str]:
+        try:
+            plan = self.written
+        except (OptrackError, OSError):
+            plan = None
+        return known_secrets(os.environ, plan)
 
     @cached_property
     def reader(self) -> Reader:
@@ -117,12 +132,9 @@ class Standing:
         """Take the plan's present text over into the database, unless it is there already."""
         written, digests = self.written, self._digests(self.improved())
         if self.reader.stamp(written.name) != stamp_of(written, digests):
-            scratch = self.scratch
-            salt = project_salt(self._scratch_folder if scratch else self.settings.state)
-            masked, stamp = masked_plan(written, salt), stamp_of(written, digests)
-            (scratch or self.store).sync(
-                masked, who=self.settings.actor, at=now(), digests=digests, stamp=stamp
-            )
+            store = self.scratch or self.store
+            stamp, store.gate = stamp_of(written, digests), self.gate
+            store.sync(written, who=self.settings.actor, at=now(), digests=digests, stamp=stamp)
 
     def _digests(self, improved: frozenset[str]) -> dict[str, str]:
         """Return the digest of each item's recipe as the plan's text has it."""

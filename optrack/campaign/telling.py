@@ -9,10 +9,9 @@ from optrack.campaign.campaign import Campaign
 from optrack.core.judge.registry import Registry, registry_of
 from optrack.core.recipes.recipe import treatment
 from optrack.core.recipes.resolve import Resolved
-from optrack.core.report.export import Log, masked_log
+from optrack.core.report.export import Log
 from optrack.core.state import ItemState
 from optrack.court import primary_metric
-from optrack.settings import project_salt
 
 
 def log_of(campaign: Campaign) -> Log:
@@ -32,7 +31,7 @@ def log_of(campaign: Campaign) -> Log:
         rejections=reader.rejections(plan.name),
         choice=campaign.choice(),
     )
-    return masked_log(log, project_salt(campaign.settings.state))
+    return campaign.gate.value(log)
 
 
 def registry_of_plan(campaign: Campaign) -> Registry:

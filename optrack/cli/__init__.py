@@ -105,6 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in arguments
     output.prepare()
+    output.guard(None)
     try:
         result = cli.main(args=arguments, prog_name="optrack", standalone_mode=False)
     except OptrackError as error:

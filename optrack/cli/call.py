@@ -49,7 +49,9 @@ class Call:
         from optrack.campaign import Campaign
         from optrack.settings import load_settings
 
-        return Campaign(load_settings(Path.cwd()), self.plan_file)
+        campaign = Campaign(load_settings(Path.cwd()), self.plan_file)
+        output.guard(campaign.gate)
+        return campaign
 
 
 def _changes(name: str | None, options: Mapping[str, Any]) -> bool:

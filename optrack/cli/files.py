@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from optrack.cli import output
 from optrack.errors import UsageError
 from optrack.steps.regular import MOST_BYTES, open_regular, read_regular, reason
 
@@ -42,8 +43,8 @@ def whole_file(file: str) -> Stretch:
 
 
 def write_text(target: Path, text: str) -> None:
-    """Write a text file in one step, so that a reader sees the old text or the new one, never a part."""
-    write_bytes(target, text.encode("utf-8", errors="replace"))
+    """Write a text file, its secrets masked, in one step: a reader sees the old text or the new one, never a part."""
+    write_bytes(target, output.gate().text(text).encode("utf-8", errors="replace"))
 
 
 def write_bytes(target: Path, data: bytes) -> None:

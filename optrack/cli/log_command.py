@@ -61,7 +61,8 @@ def _on_terminal() -> Callable[[bytes], None]:
     def write(part: bytes) -> None:
         nonlocal held
         text = held + decode(part, final=not part)
-        held = "" if not part else text[_UNFINISHED.search(text).start() :]
+        end = _UNFINISHED.search(text) if part else None
+        held = text[end.start() :] if end else ""
         output.streams.write(visible_but_colours(text[: len(text) - len(held)]))
 
     return write

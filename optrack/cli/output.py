@@ -1,18 +1,49 @@
-"""What commands print: documents and text on stdout, narration and errors on stderr."""
+"""What commands print: documents and text on stdout, narration and errors on stderr, all of it through one gate
+that masks the secrets in it."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Mapping
+from secrets import token_bytes
 from typing import Any
 
 from optrack.cli.streams import Streams, in_json, in_markup, is_terminal, visible
 from optrack.core.report.envelope import document, finite
+from optrack.core.secrets.gate import Gate, known_secrets
 from optrack.errors import OptrackError, PlanError
 
 streams = Streams()
 """Where this command's output goes; the command line prepares them anew for each call."""
+_gate: Gate | None = None
+
+
+def guard(gate: Gate | None) -> None:
+    """Let what is printed from now on go through this gate; None: one that knows the environment alone."""
+    global _gate
+    _gate = gate
+
+
+def gate() -> Gate:
+    """Return what masks the secrets in all that leaves the process."""
+    if _gate is None:
+        guard(Gate(_salt, lambda: known_secrets(os.environ)))
+    assert _gate is not None
+    return _gate
+
+
+def _salt() -> bytes:
+    """Return the project's salt where there is one, else a key that nobody knows."""
+    from pathlib import Path
+
+    from optrack.settings import load_settings
+
+    try:
+        return (load_settings(Path.cwd()).state / "salt").read_bytes()
+    except (OptrackError, OSError):
+        return token_bytes(32)
 
 
 def prepare() -> None:
@@ -23,17 +54,19 @@ def prepare() -> None:
 
 def data(fields: Mapping[str, Any], *, indent: int | None = 2) -> None:
     """Print one JSON document on stdout; numbers that JSON lacks become null. On one line without `indent`."""
-    json_text(json.dumps(finite(document(**fields)), ensure_ascii=False, indent=indent, default=str))
+    masked = gate().data(finite(document(**fields)))
+    json_text(json.dumps(masked, ensure_ascii=False, indent=indent, default=str))
 
 
 def json_text(text: str) -> None:
-    """Print a document that is JSON already."""
+    """Print a document that is JSON, its secrets masked, already."""
     streams.write(in_json(text).rstrip("\n") + "\n")
 
 
 def text(lines: str | Iterable[str]) -> None:
     """Print text on stdout."""
-    streams.write(visible(lines if isinstance(lines, str) else "\n".join(lines)).rstrip("\n") + "\n")
+    whole = lines if isinstance(lines, str) else "\n".join(lines)
+    streams.write(visible(gate().text(whole)).rstrip("\n") + "\n")
 
 
 def file(content: str, form: str) -> None:
@@ -48,6 +81,7 @@ def file(content: str, form: str) -> None:
 
 def exact(text: str) -> None:
     """Print a file's content on stdout: in UTF-8, every character as it is, unless a terminal would obey it."""
+    text = gate().text(text)
     if is_terminal(sys.stdout):
         streams.write(visible(text))
     else:
@@ -61,7 +95,7 @@ def one_line(text: str) -> str:
 
 def say(line: str) -> None:
     """Print one line of narration on stderr."""
-    streams.narrate(visible(line))
+    streams.narrate(visible(gate().text(line)))
 
 
 def error_fields(error: OptrackError) -> dict[str, Any]:

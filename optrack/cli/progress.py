@@ -109,7 +109,7 @@ class MovingLine:
             self._log = Path(event.log) if event.log else self._log
         elif line := describe(event, self._metric):
             with contextlib.suppress(OSError):  # the terminal has gone: the run goes on
-                self._console.print(visible(line), markup=False)
+                self._console.print(visible(output.gate().text(line)), markup=False)
         self.tick()
 
     def tick(self) -> None:
@@ -120,7 +120,7 @@ class MovingLine:
         head = f"{_clock(now - self._begun)}  {self._stage} {now - self._stage_begun:.0f} s"
         width = max(20, self._console.width - 1)
         text = Text(visible(head)[:width], style="bold")
-        last = last_line(self._log)
+        last = output.gate().text(last_line(self._log))
         if last:
             text.append("\n" + last[:width], style="dim")
         with contextlib.suppress(OSError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from optrack.campaign import Campaign, now
 from optrack.core.choosing.standing import blocked_by
@@ -24,6 +24,8 @@ from optrack.core.status import Status
 from optrack.errors import UsageError
 from optrack.settings import Settings
 
+T = TypeVar("T")
+
 _POLL_S = 0.2
 _LONGEST_WAIT_S = 55.0
 
@@ -34,9 +36,17 @@ class Desk:
     def __init__(self, settings: Settings, plan_file: Path | None = None) -> None:
         self._settings = settings
         self._plan_file = plan_file
+        self._gate = Campaign(settings, plan_file).gate
 
     def _campaign(self) -> Campaign:
-        return Campaign(self._settings, self._plan_file)
+        campaign = Campaign(self._settings, self._plan_file)
+        self._gate = campaign.gate
+        return campaign
+
+    def masked(self, answer: T) -> T:
+        """Return a tool's answer, text or plain data, with the secrets in it masked."""
+        masked: T = self._gate.data(answer)
+        return masked
 
     def context(self) -> dict[str, Any]:
         """Return the page for agents: plan, items, what is next, what may be done, rules."""
@@ -88,7 +98,7 @@ class Desk:
         if found.outcome is None:
             return _answer(run=found.id, item=found.item, outcome=None, progress=_progress(campaign, name))
         judgement = judgement_document(campaign.judgement_of(found))
-        brief = _brief(run_document(_masked(campaign, found)))
+        brief = _brief(run_document(found))
         return _answer(
             run=found.id, item=found.item, outcome=found.outcome, result=brief, judgement=judgement
         )
@@ -111,12 +121,12 @@ class Desk:
             runs = reversed(campaign.reader.runs(campaign.plan.name, state.item.id))
             return _answer(
                 item=item_document(state, resolved.data if resolved else None),
-                runs=[_brief(run_document(_masked(campaign, campaign.reader.run(r.id)))) for r in runs],
+                runs=[_brief(run_document(campaign.reader.run(r.id))) for r in runs],
                 judgement=judgement_document(state.judgement),
             )
         found = campaign.reader.run(what)
         judgement = judgement_document(campaign.judgement_of(found))
-        return _answer(run=run_document(_masked(campaign, found)), judgement=judgement)
+        return _answer(run=run_document(found), judgement=judgement)
 
     def compare(self, candidate: str, baseline: str) -> dict[str, Any]:
         """Return the judgement of one item or run against another; nothing is recorded of it."""
@@ -166,13 +176,6 @@ class Desk:
 def _answer(**fields: Any) -> dict[str, Any]:
     found: dict[str, Any] = finite(document(**fields))
     return found
-
-
-def _masked(campaign: Campaign, run: Any) -> Any:
-    from optrack.core.report.export import masked_run
-    from optrack.settings import project_salt
-
-    return masked_run(run, project_salt(campaign.settings.state))
 
 
 def _brief(run: dict[str, Any]) -> dict[str, Any]:

@@ -43,58 +43,58 @@ def make_server(settings: Settings, plan_file: Path | None = None) -> MCPServer[
     return server
 
 
-def _told(work: Callable[[], T]) -> T:
-    """Do the work; an expected error becomes the tool's answer, as the command line's document."""
+def _told(desk: Desk, work: Callable[[], T]) -> T:
+    """Do the work and mask its answer; an expected error becomes the tool's answer, as the command line's document."""
     try:
-        return work()
+        return desk.masked(work())
     except OptrackError as error:
         fields = {"code": error.code, "message": error.message, "hint": error.hint, "where": error.where}
-        body = document(error=fields | {"exit_code": error.exit_code})
+        body = desk.masked(document(error=fields | {"exit_code": error.exit_code}))
         raise ToolError(json.dumps(body, ensure_ascii=False)) from error
 
 
 def _add_reading(server: MCPServer[Any], desk: Desk) -> None:
     @server.tool(description="One page: the plan, where every item stands, what is next, what you may do.")
     def context() -> dict[str, Any]:
-        return _told(desk.context)
+        return _told(desk, desk.context)
 
     @server.tool(
         description="What was understood of the plan: items in order, expectations, resolved recipes."
     )
     def plan() -> dict[str, Any]:
-        return _told(desk.plan)
+        return _told(desk, desk.plan)
 
     @server.tool(
         description="Where every item stands: status, verdict, effect with interval, what blocks it."
     )
     def status() -> dict[str, Any]:
-        return _told(desk.status)
+        return _told(desk, desk.status)
 
     @server.tool(name="next", description="Which item would run next, and why no other. Runs nothing.")
     def next_item() -> dict[str, Any]:
-        return _told(desk.next)
+        return _told(desk, desk.next)
 
     @server.tool(description="How far a run has come; waits up to wait_s seconds (55 at most) for its end.")
     def poll(run: Annotated[str, _RUN], wait_s: float = 30) -> dict[str, Any]:
-        return _told(lambda: desk.poll(run, wait_s))
+        return _told(desk, lambda: desk.poll(run, wait_s))
 
     @server.tool(description="An item with its runs and judgement, or one run with all that was captured.")
     def results(what: Annotated[str, _WHAT]) -> dict[str, Any]:
-        return _told(lambda: desk.show(what))
+        return _told(desk, lambda: desk.show(what))
 
     @server.tool(
         description="Compare two items or runs, the second in the baseline's place. Records nothing."
     )
     def compare(candidate: Annotated[str, _WHAT], baseline: Annotated[str, _WHAT]) -> dict[str, Any]:
-        return _told(lambda: desk.compare(candidate, baseline))
+        return _told(desk, lambda: desk.compare(candidate, baseline))
 
     @server.tool(description="The failures met so far by fingerprint, with the line that matters.")
     def failures() -> dict[str, Any]:
-        return _told(desk.failures)
+        return _told(desk, desk.failures)
 
     @server.tool(description="The progress log as text; since narrows its details: a date, 24h, 7d.")
     def export(format: Literal["md", "json", "csv"] = "md", since: str | None = None) -> str:  # noqa: A002
-        return _told(lambda: desk.export(format, since))
+        return _told(desk, lambda: desk.export(format, since))
 
 
 def _add_acting(server: MCPServer[Any], desk: Desk) -> None:
@@ -102,11 +102,11 @@ def _add_acting(server: MCPServer[Any], desk: Desk) -> None:
         description="Start the next item, or the named one. Returns the run's id at once; then poll it."
     )
     def run(item: Annotated[str | None, _ITEM] = None, wait_for_host: bool = False) -> dict[str, Any]:
-        return _told(lambda: desk.run(item, wait_for_host=wait_for_host))
+        return _told(desk, lambda: desk.run(item, wait_for_host=wait_for_host))
 
     @server.tool(description="Ask a run to stop, with its teardown; poll it until it has ended.")
     def stop(run: Annotated[str, _RUN]) -> dict[str, Any]:
-        return _told(lambda: desk.stop(run))
+        return _told(desk, lambda: desk.stop(run))
 
     @server.tool(
         description="Set an item's status by hand, with a reason. It is labelled as made by hand in every "
@@ -117,7 +117,7 @@ def _add_acting(server: MCPServer[Any], desk: Desk) -> None:
         status: Literal["pending", "in_progress", "completed", "cancelled"],
         why: str,
     ) -> dict[str, Any]:
-        return _told(lambda: desk.mark(item, status, why))
+        return _told(desk, lambda: desk.mark(item, status, why))
 
     @server.tool(
         description="Add an item to the plan, beside its text; only with write_to_plan is the plan's file changed. "
@@ -145,8 +145,8 @@ def _add_acting(server: MCPServer[Any], desk: Desk) -> None:
             "recipe": recipe,
         }
         data = {key: value for key, value in given.items() if value is not None}
-        return _told(lambda: desk.add(data, write=write_to_plan))
+        return _told(desk, lambda: desk.add(data, write=write_to_plan))
 
     @server.tool(description="Attach a remark to an item, for whoever comes next.")
     def note(item: Annotated[str, _ITEM], text: str) -> dict[str, Any]:
-        return _told(lambda: desk.note(item, text))
+        return _told(desk, lambda: desk.note(item, text))

@@ -11,19 +11,19 @@ from typing import Any
 from optrack.core.judgement import Judgement
 from optrack.core.report.documents import judgement_document, run_document
 from optrack.core.report.envelope import document, finite
-from optrack.core.report.masking import masked_run
 from optrack.core.run import Run
+from optrack.core.secrets.gate import Gate
 
 _PATIENCE_S = 30.0
 
 
-def notify(how: str, run: Run, judgement: Judgement | None, *, project: Path, salt: bytes) -> str | None:
+def notify(how: str, run: Run, judgement: Judgement | None, *, project: Path, gate: Gate) -> str | None:
     """Tell that a run has ended, by `how`: shell text, or an address that begins with http:// or https://.
 
     A command gets the document on standard input, and OPTRACK_RUN, OPTRACK_ITEM, OPTRACK_OUTCOME and
     OPTRACK_VERDICT in its environment. Returns why it couldn't be told, or None; it never raises.
     """
-    body = json.dumps(finite(_document(masked_run(run, salt), judgement)), ensure_ascii=False, default=str)
+    body = json.dumps(gate.data(finite(_document(run, judgement))), ensure_ascii=False, default=str)
     if how.startswith(("http://", "https://")):
         return _post(how, body.encode())
     verdict = judgement.verdict if judgement is not None and judgement.verdict else "none"

@@ -20,7 +20,7 @@ from optrack.core.recipes.recipe import Recipe
 from optrack.core.recipes.resolve import Resolved
 from optrack.core.run import Failure, Outcome, Run, Stage
 from optrack.core.runid import new_run_id
-from optrack.core.secrets.masking import mask_data, mask_text
+from optrack.core.secrets.gate import Gate
 from optrack.core.snapshot import Snapshot
 from optrack.running.resuming import Resuming
 from optrack.settings import Settings, project_salt
@@ -151,6 +151,7 @@ def prepare(
     at: datetime,
     *,
     sequential: bool,
+    gate: Gate,
 ) -> Session:
     """Return the session that runs an item, beside the baseline where its launches are interleaved.
 
@@ -159,15 +160,22 @@ def prepare(
     they are judged by.
     """
     sequential = sequential and baseline is not None
-    ours = _side(settings, plan, *candidate, at, sequential=sequential)
-    theirs = _side(settings, plan, *baseline, at, sequential=sequential) if baseline else None
+    ours = _side(settings, plan, *candidate, at, sequential=sequential, gate=gate)
+    theirs = _side(settings, plan, *baseline, at, sequential=sequential, gate=gate) if baseline else None
     if theirs is not None:
         theirs.run = theirs.run.model_copy(update={"role": "baseline", "beside": ours.run.id})
     return Session(settings, plan, ours, theirs, dict(os.environ), project_salt(settings.state), sequential)
 
 
 def _side(
-    settings: Settings, plan: Plan, item: Item, resolved: Resolved, at: datetime, *, sequential: bool
+    settings: Settings,
+    plan: Plan,
+    item: Item,
+    resolved: Resolved,
+    at: datetime,
+    *,
+    sequential: bool,
+    gate: Gate,
 ) -> Side:
     run = Run(
         id=new_run_id(at, item.id),
@@ -176,11 +184,9 @@ def _side(
         host=settings.host,
         started_at=at,
         actor=settings.actor,
-        plan_digest=digest(mask_text(plan.text, project_salt(settings.state))),
+        plan_digest=digest(gate.text(plan.text)),
         recipe_digest=resolved.digest,
-        recipe=mask_data(
-            {**resolved.data, "stop": "sequential" if sequential else "fixed"}, project_salt(settings.state)
-        ),
+        recipe=gate.data({**resolved.data, "stop": "sequential" if sequential else "fixed"}),
         runner=own_identity(),
     )
     return Side(

@@ -109,7 +109,7 @@ def _copy_repository(source: Path, target: Path, should_stop: Callable[[], bool]
     loose = _git(source, "ls-files", "-z", "--others", "--exclude-standard", "--", *_NOT_OPTRACKS)
     _make_repository(source, target, entries)
     links = [_path(entry) for entry in entries if entry.startswith(_GITLINK)]
-    inner = [name for name in (*links, *(name.rstrip(b"/") for name in loose if name.endswith(b"/")))]
+    inner = [*links, *(name.rstrip(b"/") for name in loose if name.endswith(b"/"))]
     files = [_path(entry) for entry in entries if not entry.startswith(_GITLINK)]
     for name in dict.fromkeys((*files, *(name for name in loose if not name.endswith(b"/")))):
         if should_stop():

@@ -90,7 +90,7 @@ class CampaignReading:
                 added = [s.item for s in states if not s.archived and s.item.id not in known]
                 plan = written.model_copy(update={"items": (*written.items, *added)}) if added else written
                 self._campaign.__dict__["plan"] = plan
-                self._looked = (plan, states)
+                self._looked = (self._campaign.gate.value(plan), states)
             return self._looked
 
     def _sync(self, improved: frozenset[str]) -> None:
@@ -206,7 +206,7 @@ class CampaignReading:
         except OptrackError as error:
             gone = plan.item(item) is None
             return ResolvedItem(problem="It is no longer in the plan." if gone else error.message)
-        return ResolvedItem(data=found.data, factors=found.factors)
+        return self._campaign.gate.value(ResolvedItem(data=found.data, factors=found.factors))
 
     def runs(self, item: str) -> Sequence[Run]:
         """Return the item's latest runs, newest first, the recent ones with their samples."""

@@ -61,11 +61,15 @@ def serve(
         raise UsageError(
             f"textual-serve isn't installed ({error})", hint="pip install 'optrack[serve]'"
         ) from error
+
+    def announce(*_: object) -> None:
+        say(f"serving on http://{address(host, port)} (Ctrl-C ends it)")
+
     with _listening(host, port) as listener:
         web.run_app(
             Visitors(command, host, port, most=most).application(),
             sock=listener,
-            print=lambda _: say(f"serving on http://{address(host, port)} (Ctrl-C ends it)"),
+            print=announce,
             access_log=None,
             shutdown_timeout=5,
         )
@@ -78,5 +82,6 @@ def _listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise UsageError(f"port {port} of {host} is taken", hint="choose another with --port") from error
-        reason = os.strerror(error.errno) if (error.errno or 0) > 0 else error.strerror or str(error)
+        number = error.errno or 0
+        reason = os.strerror(number) if number > 0 else error.strerror or str(error)
         raise UsageError(f"can't listen on port {port} of {host}: {reason.lower()}") from error

@@ -139,7 +139,7 @@ class Visitors(Server):
             self.command,
             write_bytes=websocket.send_bytes,
             write_str=websocket.send_str,
-            close=websocket.close,  # type: ignore[arg-type] (what it returns isn't looked at)
+            close=_closing(websocket),
             download_manager=self.download_manager,
         )
         try:
@@ -177,6 +177,13 @@ async def _obey(websocket: web.WebSocketResponse, service: AppService, kind: str
             await service.blur()
         case "focus":
             await service.focus()
+
+
+def _closing(websocket: web.WebSocketResponse) -> Callable[[], Awaitable[None]]:
+    async def close() -> None:
+        await websocket.close()
+
+    return close
 
 
 def _split(host: str) -> tuple[str, int]:

@@ -17,7 +17,7 @@ def told(project: Filled, how: str, folder: Path) -> str | None:
     """Tell of the run of 1A by `how`."""
     run = project.campaign.reader.run("0020")
     judgement = project.campaign.judgement_of(run)
-    return notify(how, run, judgement, project=folder, salt=b"salt")
+    return notify(how, run, judgement, project=folder, gate=project.campaign.gate)
 
 
 def test_a_command_gets_the_document_and_the_outcome(project: Filled, tmp_path: Path) -> None:

@@ -60,8 +60,8 @@ combine: [1A, 1B]    # the treatments of those that were an improvement
 - **Effort**: 1 day
 - **Skip if**: 1C is an improvement
 
-Once the patch is written, give it a recipe (a block `yaml recipe`): it is applied in a copy of the repository, `$REPO`, never
-in your tree.
+Once the patch is written, give it a recipe (a block `yaml recipe`): it is applied in a copy of the repository,
+`$REPO`, never in your tree.
 
 ```yaml
 patch: patches/change.diff

@@ -8,7 +8,6 @@ from optrack.core.report.html import CHART_ADDRESS, html_page
 from optrack.core.report.item import item_section, run_section
 from optrack.core.report.log import Log, selected
 from optrack.core.report.markdown_log import markdown_log
-from optrack.core.report.masking import masked_log, masked_run
 from optrack.core.report.section import with_section
 
 __all__ = [
@@ -24,8 +23,6 @@ __all__ = [
     "json_log",
     "log_document",
     "markdown_log",
-    "masked_log",
-    "masked_run",
     "run_section",
     "selected",
     "with_section",

@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from optrack.steps.regular import open_regular
 

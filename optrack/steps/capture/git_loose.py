@@ -40,7 +40,7 @@ _CACHES = re.compile(
     rb"node_modules)/|\.py[co]$"
 )
 _PRIVATE = re.compile(
-    rb"(?i)(?:^|/)(?:\.env(?:\.[\w.-]+)?|\.netrc|\.npmrc|\.pypirc|\.git-credentials|id_(?:rsa|dsa|ecdsa|ed25519)|"
+    rb"(?i)(?:^|/)(?:[\w.-]*\.env(?:\.[\w.-]+)?|\.netrc|\.npmrc|\.pypirc|\.git-credentials|id_(?:rsa|dsa|ecdsa|ed25519)|"
     rb"credentials(?:\.json)?|kubeconfig|\.htpasswd|service[_-]account[\w-]*\.json)$|\.(?:pem|key|p12|pfx|jks|keystore|kdbx)$"
 )
 

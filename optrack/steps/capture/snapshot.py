@@ -88,8 +88,8 @@ def capture_before(
     files.
 
     `env` is what the runner passes to the commands (None unsets), `repo` the repository that the server's
-    code comes from (`copied_from`: what it is a copy of), `names` are variables relevant beside the table. `nvml` stands in for pynvml, `places`
-    for /proc and /sys.
+    code comes from (`copied_from`: what it is a copy of), `names` are variables relevant beside the table.
+    `nvml` stands in for pynvml, `places` for /proc and /sys.
     """
     code = capture_code(project, repo, copied_from, watch, salt)
     host = capture_host(env=env, recipe_env=recipe_env, salt=salt, names=names, nvml=nvml, places=places)

@@ -7,6 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from secrets import token_bytes
 from typing import Self, TypeVar
 
 from sqlmodel import Session
@@ -17,6 +18,7 @@ from optrack.core.metrics import Sample
 from optrack.core.plan import Item, Plan
 from optrack.core.planning.sync import Synced, stamp_of
 from optrack.core.run import Failure, Outcome, ProcessId, Run, Stage
+from optrack.core.secrets.gate import Gate
 from optrack.core.snapshot import Snapshot
 from optrack.core.state import Acceptance, Adoption, Against, ItemState, Note, Transition
 from optrack.core.status import Status
@@ -39,11 +41,21 @@ class Store:
 
     What a run has to say (events, samples, its end, …) goes to a side journal in the run's folder too, until the
     database is known to hold the whole run; `import_side` takes in later, once, what it couldn't take. Everything
-    else raises StoreError then. Reading goes through `reader`.
+    else raises StoreError then. Reading goes through `reader`. Every text that comes in has its secrets masked by
+    `gate`.
     """
 
-    def __init__(self, database: Database, reader: Reader, runs_dir: Path, *, patience_s: float) -> None:
+    def __init__(
+        self,
+        database: Database,
+        reader: Reader,
+        runs_dir: Path,
+        *,
+        patience_s: float,
+        gate: Gate | None = None,
+    ) -> None:
         self.reader = reader
+        self.gate = gate or Gate(lambda: token_bytes(32))
         self._database = database
         self._runs_dir = runs_dir
         self._patience_s = patience_s
@@ -51,7 +63,14 @@ class Store:
         self._waiting: dict[str, list[side.Line]] = {}
 
     @classmethod
-    def open(cls, url: str | Path, *, runs_dir: Path | None = None, patience_s: float = _PATIENCE_S) -> Store:
+    def open(
+        cls,
+        url: str | Path,
+        *,
+        runs_dir: Path | None = None,
+        patience_s: float = _PATIENCE_S,
+        gate: Gate | None = None,
+    ) -> Store:
         """Open the database that a path or SQLAlchemy URL names, creating folder and schema where missing.
 
         `runs_dir` holds the folders of the runs; without it, it is `runs` beside the database. Raises
@@ -60,7 +79,8 @@ class Store:
         """
         path = database_path(url)
         database = Database.open(path, patience_s=patience_s)
-        return cls(database, Reader.open(path), runs_dir or path.parent / "runs", patience_s=patience_s)
+        reader, runs = Reader.open(path), runs_dir or path.parent / "runs"
+        return cls(database, reader, runs, patience_s=patience_s, gate=gate)
 
     def close(self) -> None:
         """Close all connections."""
@@ -84,8 +104,7 @@ class Store:
     ) -> Synced:
         """Bring the plan's items up to date with its text and return what changed.
 
-        `digests` has the digest of each item's resolved recipe now; `stamp` is that of the plan as written,
-        where the one that is recorded had its secrets masked. A plan that is as it was costs one query.
+        `digests` has the digest of each item's resolved recipe now; an unchanged `stamp` costs one query.
         Raises PlanError for ids that are used twice.
         """
         recipes = digests or {}
@@ -93,13 +112,14 @@ class Store:
         if self.reader.stamp(plan.name) == stamp:
             return Synced(plan=plan.name)
         before = set(self.reader.stale(plan.name))
-        synced = self._write(lambda s: plans.sync_plan(s, plan, recipes, stamp, who=who, at=at))
+        clean = self.gate.value(plan)
+        synced = self._write(lambda s: plans.sync_plan(s, clean, recipes, stamp, who=who, at=at))
         after = self.reader.stale(plan.name)
         return synced.model_copy(update={"stale": tuple(item for item in after if item not in before)})
 
     def add_item(self, plan: str, item: Item, *, who: str, at: datetime) -> None:
         """Add an item that the plan's text doesn't have; it stays after the others until the text has it."""
-        self._write(lambda s: plans.add_item(s, plan, item, who=who, at=at))
+        self._write(lambda s: plans.add_item(s, plan, self.gate.value(item), who=who, at=at))
 
     def items(self, plan: str) -> tuple[ItemState, ...]:
         """Return where the items of the plan stand, in plan order, archived ones last."""
@@ -111,6 +131,7 @@ class Store:
         It fails (False) where the item stands elsewhere than `from_statuses` or has a live run. A run that is
         `beside` another takes no item.
         """
+        run = self.gate.value(run)
         line = side.line_of(side.ClaimKept(run=run.id, claim=run))
         is_claimed = self._write(lambda s: claims.claim_item(s, run, from_statuses))
         if is_claimed:
@@ -135,9 +156,10 @@ class Store:
         run: str | None = None,
     ) -> Transition:
         """Move the item and record who did and why; raises UsageError naming the moves that are allowed."""
+        reason = self.gate.text(why)
         return self._write(
             lambda s: claims.move_item(
-                s, claims.item_row(s, plan, item), after, who=who, why=why, at=at, run=run
+                s, claims.item_row(s, plan, item), after, who=who, why=reason, at=at, run=run
             )
         )
 
@@ -239,8 +261,9 @@ class Store:
         self, plan: str, field: str, *, who: str, why: str, at: datetime, item: str | None = None
     ) -> Acceptance:
         """Accept differences in `field` as harmless, for one item's comparisons or the whole plan's."""
+        reason = self.gate.text(why)
         return self._write(
-            lambda s: judgements.add_acceptance(s, plan, field, item=item, who=who, why=why, at=at)
+            lambda s: judgements.add_acceptance(s, plan, field, item=item, who=who, why=reason, at=at)
         )
 
     def withdraw(self, plan: str, field: str, *, at: datetime, item: str | None = None) -> int:
@@ -251,7 +274,10 @@ class Store:
         self, plan: str, item: str, *, who: str, why: str, at: datetime, run: str | None = None
     ) -> Adoption:
         """Make the item's configuration the base of what follows."""
-        return self._write(lambda s: judgements.add_adoption(s, plan, item, run=run, who=who, why=why, at=at))
+        reason = self.gate.text(why)
+        return self._write(
+            lambda s: judgements.add_adoption(s, plan, item, run=run, who=who, why=reason, at=at)
+        )
 
     def undo_adopt(self, plan: str, *, who: str, at: datetime) -> str:
         """Undo the latest adoption and return its item; raises UsageError where there is none."""
@@ -259,7 +285,7 @@ class Store:
 
     def note(self, plan: str, item: str, text: str, *, who: str, at: datetime) -> Note:
         """Attach a remark to an item."""
-        return self._write(lambda s: judgements.add_note(s, plan, item, text, who=who, at=at))
+        return self._write(lambda s: judgements.add_note(s, plan, item, self.gate.text(text), who=who, at=at))
 
     def open_runs(self) -> tuple[Run, ...]:
         """Return the runs without an outcome, oldest first: to be checked for dead runners."""
@@ -283,12 +309,20 @@ class Store:
         except (BusyError, NoRoomError) as error:
             raise write_error(self._database.path, error) from error
 
+    def _clean(self, what: side.Kept) -> side.Kept:
+        """Return a record of a run without secrets; captured parts have theirs masked but for known values."""
+        if isinstance(what, side.PartsKept):
+            parts = {name: self.gate.known(text) for name, text in what.parts.items()}
+            return what if parts == what.parts else what.model_copy(update={"parts": parts})
+        return self.gate.value(what)
+
     def _keep(self, what: side.Kept, *, durable: bool = False) -> applying.Result:
         """Write a record of a run to its side journal and the database; the first alone where that refuses.
 
         A database that was deleted or moved away is still written to as it was opened: what reads through this
         store sees the whole run. A run that this store hasn't claimed has a side journal only from then on.
         """
+        what = self._clean(what)
         run_dir, line = self._runs_dir / what.run, side.line_of(what)
         is_ours = what.run in self._claimed
         unwritten = self._ahead(run_dir, line) if is_ours else None
