@@ -34,6 +34,7 @@ _TEXT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\b\d+(\.\d+)?( s| min| h|s ago|m ago| seconds| minutes)\b", "<duration>"),
         (r"\b\d+m\d+s\b|\b\d+h\d+m\b", "<duration>"),
         (r"\b\d+(\.\d+)? (B|KB|MB|GB|KiB|MiB|GiB|bytes)\b", "<size>"),
+        (r"the CPUs are \d+% busy.*", "the CPUs are <busy>"),
         (r"(package optrack(?:\*\*|</strong>)?: ).*?(?=</li>|$)", r"\1<code>"),
         (r"\b(changes) [0-9a-f]{12}\b", r"\1 <hex>"),
     )
