@@ -136,7 +136,9 @@ def laid_out(value: Any, indent: str = "") -> str:
         return short
     deeper = indent + " "
     if isinstance(value, dict):
-        parts = [f"{deeper}{json.dumps(k, ensure_ascii=False)}: {laid_out(v, deeper)}" for k, v in value.items()]
+        parts = [
+            f"{deeper}{json.dumps(k, ensure_ascii=False)}: {laid_out(v, deeper)}" for k, v in value.items()
+        ]
         return "{\n" + ",\n".join(parts) + f"\n{indent}}}"
     return "[\n" + ",\n".join(deeper + laid_out(v, deeper) for v in value) + f"\n{indent}]"
 

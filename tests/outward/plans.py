@@ -29,7 +29,7 @@ FAILING = plan(
     item("1", "No set-up", "setup: 'echo building; echo error: no such file >&2; exit 2'"),
     item("2", "Crashes at launch", "env: {CRASH: 1}"),
     item("3", "Never ready", "env: {SILENT: 1}\nready: {http: /, timeout: 1s}"),
-    item("4", "A benchmark that fails", "bench: \"(echo score = 5; exit 3) | tee /dev/null\""),
+    item("4", "A benchmark that fails", 'bench: "(echo score = 5; exit 3) | tee /dev/null"'),
     item("5", "A benchmark that hangs", "bench: sleep 60\ntimeout: {bench: 1s, grace: 1s}"),
     item("6", "Not a number", "bench: echo score = nan"),
     item("7", "No number", "bench: echo nothing"),
@@ -82,7 +82,9 @@ SGLANG = (
 ENGINES = plan(
     item("1", "Tree", "env: {NCCL_ALGO: Tree}"),
     item("2", "More memory", "server: {mem-fraction-static: 0.9, disable-radix-cache: true}"),
-    item("3", "Another engine", "engine: vllm\nserver: null\nbench: {tool: vllm.bench_serve, num-prompts: 8}"),
+    item(
+        "3", "Another engine", "engine: vllm\nserver: null\nbench: {tool: vllm.bench_serve, num-prompts: 8}"
+    ),
     recipe="engine: sglang\nenv: {NCCL_PROTO: LL, HF_TOKEN: hf_abcdefghijklmnopqrstuvwxyz012345}\n"
     "server: {model-path: org/model, tp: 8, mem-fraction-static: 0.88}\n"
     "bench: {tool: sglang.bench_serving, dataset-name: random, num-prompts: 64, max-concurrency: 1}\n"

@@ -60,7 +60,12 @@ class Started:
     """A command that goes on in a fork."""
 
     def __init__(
-        self, folder: Path, words: Sequence[str], *, env: Mapping[str, str | None] | None = None, stdin: str = ""
+        self,
+        folder: Path,
+        words: Sequence[str],
+        *,
+        env: Mapping[str, str | None] | None = None,
+        stdin: str = "",
     ) -> None:
         self._streams: list[IO[bytes]] = [tempfile.TemporaryFile() for _ in range(3)]
         self._streams[0].write(stdin.encode())
@@ -99,7 +104,7 @@ def _become(folder: Path, words: Sequence[str], env: Mapping[str, str], streams:
         for number, stream in enumerate(streams):
             os.dup2(stream.fileno(), number)
         sys.stdin, sys.stdout, sys.stderr = (
-            open(number, mode, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: PTH123, SIM115
+            open(number, mode, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
             for number, mode in ((0, "r"), (1, "w"), (2, "w"))
         )
         os.chdir(folder)

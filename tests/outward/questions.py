@@ -30,7 +30,12 @@ TEXT_ONLY: tuple[tuple[str, ...], ...] = (
     ("export", "--since", "2001-01-01"),
     ("export", "--since", "2999-01-01"),
 )
-LARGE: tuple[tuple[str, ...], ...] = (("doctor",), ("doctor", "--json"), ("export", "--format", "html"), ("export", "--format", "svg"))
+LARGE: tuple[tuple[str, ...], ...] = (
+    ("doctor",),
+    ("doctor", "--json"),
+    ("export", "--format", "html"),
+    ("export", "--format", "svg"),
+)
 ANY_ITEM: tuple[tuple[str, ...], ...] = (("show", "{}"), ("run", "{}", "--dry-run"))
 ITEM_WITH_RUNS: tuple[tuple[str, ...], ...] = (
     *ANY_ITEM,

@@ -83,9 +83,13 @@ class Asking:
         self._before = self._before or self._standing()
         answer = take(self.folder, step)
         after = self._standing()
-        changed = [line for line in difflib.unified_diff(self._before, after, n=0, lineterm="") if line[:2] != "@@"]
+        changed = [
+            line for line in difflib.unified_diff(self._before, after, n=0, lineterm="") if line[:2] != "@@"
+        ]
         told = self.told(answer) if answer is not None else ""
-        self.keep(f"act: {described(step)}", "\n".join([told, *(["── changed", *changed[2:]] if changed else [])]))
+        self.keep(
+            f"act: {described(step)}", "\n".join([told, *(["── changed", *changed[2:]] if changed else [])])
+        )
         shutil.rmtree(self.folder)
         aside.rename(self.folder)
 
@@ -118,7 +122,9 @@ def described(step: Step) -> str:
     match step:
         case Do(words, env, stdin):
             variables = [f"{name}={value}" for name, value in env.items()]
-            return " ".join([*variables, shlex.join(["optrack", *words]), *([f"<<< {stdin!r}"] if stdin else [])])
+            return " ".join(
+                [*variables, shlex.join(["optrack", *words]), *([f"<<< {stdin!r}"] if stdin else [])]
+            )
         case StopAt(words, log, dies):
             return f"{shlex.join(['optrack', *words])} {'dies' if dies else 'is stopped'} at {log}"
         case Write(path, _) | Edit(path, _, _):
@@ -143,7 +149,11 @@ def answers_of(state: State, folder: Path) -> Answers:
     if state.name == "shipped":
         for path in state.files:
             if path.endswith(".md"):
-                for words in (("plan", "check", path), ("plan", "show", path), ("plan", "show", path, "--json")):
+                for words in (
+                    ("plan", "check", path),
+                    ("plan", "show", path),
+                    ("plan", "show", path, "--json"),
+                ):
                     asking.ask(words)
     notified = asking.folder / "notified.jsonl"
     if notified.exists():
@@ -177,7 +187,9 @@ def recorded(name: str) -> tuple[str, Answers, float]:
     return name, answers, time.monotonic() - begun
 
 
-def record(names: Sequence[str], say: Callable[[str], None] = lambda _: None) -> Iterator[tuple[str, Answers]]:
+def record(
+    names: Sequence[str], say: Callable[[str], None] = lambda _: None
+) -> Iterator[tuple[str, Answers]]:
     """Yield each state's answers, several states at a time."""
     warm_up()
     with multiprocessing.get_context("fork").Pool(WORKERS, maxtasksperchild=1) as pool:

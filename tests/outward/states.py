@@ -242,4 +242,3 @@ STATES: tuple[State, ...] = (
     State("engines", project(plans.ENGINES), (do("status"), do("run", "1", "--dry-run")), agent=True),
     State("shipped", plans.shipped(), (do("use", "quickstart"),), details=3),
 )  # fmt: skip
-

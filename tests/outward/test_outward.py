@@ -49,7 +49,12 @@ def test_a_question_that_is_no_longer_asked_is_a_difference() -> None:
 
 def test_packed_answers_are_read_as_they_were() -> None:
     document = "{\n a\n  b\n\n c\n}"
-    answers = {"one": document, "two": "x\n" + document.replace("\n", "\n  "), "three": document * 2, "four": ""}
+    answers = {
+        "one": document,
+        "two": "x\n" + document.replace("\n", "\n  "),
+        "three": document * 2,
+        "four": "",
+    }
     text = written(answers)
     assert read(text) == answers
     assert "\n⇑ " in text
