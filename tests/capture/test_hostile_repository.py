@@ -45,7 +45,7 @@ def hostile_settings(command: str) -> Iterator[tuple[str, str]]:
 def arm(repository: Path, command: str) -> None:
     """Make a repository run `command` wherever git lets one, by its own settings, an included file and hooks."""
     attributes = "*.py filter=evil diff=evil merge=evil\n*.bin filter=lfs\n"
-        "*.odd filter=odd=name\n*.inc filter=included\n"
+    attributes += "*.odd filter=odd=name\n*.inc filter=included\n"
     files = {".gitattributes": attributes, "a.py": "1\n", "b.bin": "1\n", "c.odd": "1\n", "d.inc": "1\n"}
     commit(repository, files, "armed")
     folder = Path(git(repository, "rev-parse", "--absolute-git-dir"))
