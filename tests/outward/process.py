@@ -104,7 +104,7 @@ def _become(folder: Path, words: Sequence[str], env: Mapping[str, str], streams:
         for number, stream in enumerate(streams):
             os.dup2(stream.fileno(), number)
         sys.stdin, sys.stdout, sys.stderr = (
-            open(number, mode, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
+            open(number, mode, encoding="utf-8", errors="surrogateescape", closefd=False)
             for number, mode in ((0, "r"), (1, "w"), (2, "w"))
         )
         os.chdir(folder)

@@ -210,7 +210,7 @@ def main() -> None:
     parser.add_argument("--to", type=Path, default=REFERENCE)
     options = parser.parse_args()
     options.to.mkdir(parents=True, exist_ok=True)
-    for name, answers in record(options.states or every_state(), lambda line: print(line, file=sys.stderr)):  # noqa: T201
+    for name, answers in record(options.states or every_state(), lambda line: print(line, file=sys.stderr)):
         (options.to / f"{name}.txt").write_text(written(answers), encoding="utf-8")
 
 
