@@ -69,6 +69,7 @@ class Candidate:
     attributes: list[Attribute] = field(default_factory=list)
     recipe: RecipeLayer | None = None
     taken: bool = False
+    joins_groups: bool = False
     reason: str = ""
     parent: Candidate | None = None
     own_id: str | None = None
@@ -88,8 +89,8 @@ class Candidate:
 
     @property
     def is_group(self) -> bool:
-        """Whether such items usually hold others."""
-        return self.label is not None and self.label.is_group
+        """Whether such items usually hold others, or it stands among such."""
+        return self.joins_groups or (self.label is not None and self.label.is_group)
 
     @property
     def has_recipe(self) -> bool:

@@ -22,7 +22,7 @@ EFFORT_UNITS = (
     "sessions",
 )
 _NUMBER_WORDS = {
-    "half a": 0.5, "half an": 0.5, "one": 1, "a": 1, "an": 1, "two": 2, "three": 3, "four": 4, "five": 5,
+    "half a": 0.5, "half an": 0.5, "half": 0.5, "one": 1, "a": 1, "an": 1, "two": 2, "three": 3, "four": 4, "five": 5,
     "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "twenty": 20,
 }  # fmt: skip
 

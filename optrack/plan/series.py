@@ -160,7 +160,8 @@ class Reader:
         if member.mark == NOTE:
             return False
         boxes = sum(c.box is not None for c in members)
-        return member.box is not None or member.label is not None or group.ordered or not boxes
+        fits = member.box is not None or member.label is not None or member.mark is not None
+        return fits or group.ordered or not boxes
 
     def _takes_entries(
         self, group: Listing, members: list[Candidate], here: Candidate, place: Place, *, items: bool
@@ -204,7 +205,8 @@ class Reader:
         if item is not None and _is_leaf(item) and not boxes:
             points -= 2.0
         points -= 2.0 * self.other * (item is None)
-        points -= 2.5 * (place.context and not self.context) + 4.0 * place.sample
+        aside = place.context and not self.context and not (marked and is_planlike(lead))
+        points -= 2.5 * aside + 4.0 * place.sample
         return points - (1.5 if item is None else 3.0) * (place.order and not self.orders)
 
     def _take_rows(
@@ -362,6 +364,7 @@ def _take_unlabelled(headings: list[Candidate], place: Place) -> None:
         amounts = candidate.line > taken[0].line and bool(candidate.effort) and told * 2 >= len(taken)
         goes_on = bool(bands) and any(_follows(c, numbers) for c in candidate.below)
         if (amounts and not is_context(candidate.title)) or goes_on:
+            candidate.joins_groups = taken[0].is_group
             _take(candidate, place.item)
     if place.item is None or taken:
         return
