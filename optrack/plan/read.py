@@ -118,6 +118,7 @@ def _take(
                 break
         reader.orders = reader.context = False
     leave_rivals(_items(everything))
+    reader.taken_ids = {c.label.id for c in _items(everything) if c.label is not None}
     reader.take_entries(top, items=_has_items(everything))
     take_breakdowns(everything, _items(everything))
     if not _has_items(everything):

@@ -63,6 +63,7 @@ class Reader:
     context: bool = False
     first_recipe: int = 0
     titled: set[tuple[str, str]] = field(default_factory=set)
+    taken_ids: set[str | None] = field(default_factory=set)
 
     def take_headings(self, top: Candidate) -> None:
         """Take the series of headings and bold lines, each under the item that holds it."""
@@ -174,6 +175,9 @@ class Reader:
             return False
         boxed = sum(c.box is not None for c in members) * 2 > len(group.entries)
         loose = place.item is None and items and not boxed
+        again = sum(c.label is not None and c.label.id in self.taken_ids for c in members)
+        if loose and again * 2 > len(members):
+            return False
         return points >= (SURE if loose else ENOUGH if group.ordered or boxed else ENOUGH_BULLETS)
 
     def _entry_points(self, group: Listing, members: list[Candidate], here: Candidate, place: Place) -> float:
