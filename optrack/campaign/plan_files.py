@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from optrack.core.parse import parse_plan
 from optrack.core.plan import Plan
 from optrack.errors import PlanError, UsageError
+from optrack.plan import parse_plan
 from optrack.settings import Settings, private_state
 from optrack.steps.regular import read_regular, reason
 

@@ -85,6 +85,19 @@ class Problem(Frozen):
         return f"{path}:{self.line}:{self.column}: {self.severity}: {self.message}{hint}"
 
 
+class LeftOut(Frozen):
+    """A heading, entry or row that wasn't read as an item: its line, its words, and why.
+
+    `doubtful` ones stand between items and are numbered, labelled or boxed, so that they may have been meant.
+    """
+
+    line: int
+    text: str
+    kind: Literal["heading", "bold line", "entry", "row"]
+    reason: str
+    doubtful: bool = False
+
+
 class Plan(Frozen):
     """A whole plan; `name` is the file's stem and identifies the plan within its project."""
 
@@ -100,6 +113,7 @@ class Plan(Frozen):
     recipe: RecipeLayer | None = None
     items: tuple[Item, ...] = ()
     problems: tuple[Problem, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
     @cached_property
     def by_id(self) -> Mapping[str, Item]:

@@ -12,9 +12,9 @@ import pytest
 
 from optrack.cli import COMMANDS, cli
 from optrack.core.judgement import Verdict
-from optrack.core.parse import parse_plan
 from optrack.core.recipes.schema import FRONT_MATTER, RECIPE
 from optrack.core.report.briefing import EXIT_CODES
+from optrack.plan import parse_plan
 from optrack.settings import load_settings
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from optrack.core.parse import parse_plan
 from optrack.core.plan import Plan
 from optrack.core.planning.check import check
 from optrack.core.recipes.recipe import Recipe
 from optrack.core.recipes.resolve import resolve
+from optrack.plan import parse_plan
 from optrack.steps.engines import engine_named
 from optrack.steps.engines.protocol import Place
 

@@ -16,8 +16,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from optrack.core.parse import parse_plan
 from optrack.core.plan import Item, Plan, Quantity
+from optrack.plan import parse_plan
 
 
 @dataclass

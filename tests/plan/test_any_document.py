@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from optrack.core.choosing.choose import choose
-from optrack.core.parse import parse_plan
 from optrack.core.planning.check import check
 from optrack.core.planning.scaffold import new_plan
 from optrack.core.planning.todo import read_todos, todos
-from optrack.core.quantity import quantity
 from optrack.errors import OptrackError
+from optrack.plan import parse_plan
+from optrack.plan.quantity import quantity
 from tests.plan.plans import CAMPAIGN, states
 
 DOCUMENTS = int(os.environ.get("OPTRACK_TEST_DOCUMENTS", "150"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from optrack.core.parse import parse_plan
 from optrack.errors import PlanError
+from optrack.plan import parse_plan
 from tests.plan.plans import CAMPAIGN, outline, read
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from optrack.core.quantity import quantity
+from optrack.plan.quantity import quantity
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from optrack.core.parse.yaml_text import YamlError, load_yaml
+from optrack.plan.yaml_text import YamlError, load_yaml
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from typing import Any
 
 from optrack.core.frozen import Frozen
 from optrack.core.markdown import plain
-from optrack.core.parse import parse_plan
 from optrack.core.plan import Item, Plan
 from optrack.core.recipes.resolve import resolve
 from optrack.core.recipes.shape import nearest
 from optrack.errors import PlanError, UsageError
+from optrack.plan import parse_plan
 
 _FORMS = ("{name}: {title}", "Priority {name}: {title}", "{title} {{#{name}}}")
 """How a heading may tell an item's id; which of them counts depends on the plan's other items."""

@@ -5,64 +5,39 @@ from __future__ import annotations
 import re
 
 from optrack.core.plan import Quantity
+from optrack.plan.vocabulary import CJK, alternatives, named
 
-_UNIT_SPELLINGS: dict[str, tuple[str, ...]] = {
-    "x": ("x", "×", "times", "fold"),
-    "%": ("%", "percent", "pct", "процентов", "％"),
-    "pp": ("pp", "percentage points"),
-    "ns": ("ns",),
-    "us": ("us", "µs", "μs", "microseconds"),
-    "ms": ("ms", "msec", "msecs", "milliseconds", "millisecond"),
-    "seconds": ("s", "sec", "secs", "second", "seconds", "segundos", "sekunden", "secondes", "秒"),
-    "minutes": ("min", "mins", "minute", "minutes", "minuto", "minutos", "minuten", "минут", "分钟", "分"),
-    "hours": (
-        *("h", "hr", "hrs", "hour", "hours", "hora", "horas", "stunde", "stunden", "std", "heure", "heures"),
-        *("ore", "час", "часа", "часов", "小时", "時間"),
-    ),
-    "days": (
-        *("d", "day", "days", "dia", "dias", "día", "días", "tag", "tage", "jour", "jours", "giorni"),
-        *("день", "дня", "дней", "天", "日"),
-    ),
-    "weeks": (
-        *("wk", "wks", "week", "weeks", "semana", "semanas", "woche", "wochen", "semaine", "semaines"),
-        *("недели", "周", "週間"),
-    ),
-    "months": ("month", "months", "meses", "monat", "monate", "mois", "месяцев", "个月"),
-    "KB": ("kb", "kib"),
-    "MB": ("mb", "mib"),
-    "GB": ("gb", "gib"),
-    "TB": ("tb", "tib"),
-    "GB/s": ("gb/s", "gib/s"),
-    "MB/s": ("mb/s",),
-    "tok/s": ("tok/s", "tokens/s", "tokens/sec", "t/s", "tps", "toks/s", "tok/sec"),
-    "req/s": ("req/s", "rps", "qps"),
-    "TFLOPS": ("tflops", "tflop/s"),
-    "GFLOPS": ("gflops",),
-    "W": ("w", "watts"),
-    "fps": ("fps",),
-    "lines": ("line", "lines", "loc", "linhas", "zeilen", "líneas", "lignes", "行"),
-    "files": ("files",),
-    "tokens": ("token", "tokens"),
-    "K tokens": ("k tokens", "k"),
-    "M tokens": ("m tokens",),
-    "cycles": ("cycles",),
-    "points": ("points", "pts"),
-}
-_UNITS = {spelling: unit for unit, spellings in _UNIT_SPELLINGS.items() for spelling in spellings}
+_UNITS = named("units")
 TIME_UNITS = ("ns", "us", "ms", "seconds", "minutes", "hours", "days", "weeks", "months")
-EFFORT_UNITS = ("minutes", "hours", "days", "weeks", "months", "lines", "files", "points", "seconds")
+EFFORT_UNITS = (
+    "minutes",
+    "hours",
+    "days",
+    "weeks",
+    "months",
+    "lines",
+    "files",
+    "points",
+    "seconds",
+    "sessions",
+)
 _NUMBER_WORDS = {
-    "half a": 0.5, "half an": 0.5, "one": 1, "a": 1, "an": 1, "two": 2, "three": 3, "four": 4, "five": 5,
+    "half a": 0.5, "half an": 0.5, "half": 0.5, "one": 1, "a": 1, "an": 1, "two": 2, "three": 3, "four": 4, "five": 5,
     "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "twenty": 20,
 }  # fmt: skip
 
 _NUMBER = r"(?:\d{1,4},\d{1,2}(?!\d)|(?:\d{1,3}(?:,\d{3})+|\d{1,15})(?:\.\d{1,15})?)"
 _UNIT = "|".join(re.escape(s) for s in sorted(_UNITS, key=len, reverse=True))
+_AT_MOST = alternatives("prose", "at_most")
+_AT_LEAST = alternatives("prose", "at_least")
+_LETTER = rf"[^\W{CJK}\uac00-\ud7af]"
+"""A letter or digit of a spaced script: one that touches a number makes it a name (`fp8`, `H100`)."""
+
 _AMOUNT = re.compile(
-    rf"""(?<![\w.,=#/\-–—−])(?P<bound>(?:up\sto|at\smost|less\sthan|under|max\.?|at\sleast|more\sthan|over|min\.?)\s+)?
+    rf"""(?<![.,=#/\-–—−])(?<!{_LETTER})(?P<bound>(?:{_AT_MOST}|{_AT_LEAST})\s*)?
     (?P<sign>[~≈≤≥<>+\-−±∼]{{0,3}})\s?(?P<low>{_NUMBER})
-    (?:(?P<first>\s?(?:{_UNIT}))?\s?(?:-|–|—|−|\bto\b|\bbis\b|\ba\b|\bà\b|~|\.\.)\s?[~≈]?(?P<high>{_NUMBER}))?
-    (?P<gap>[\s\-]?)(?P<unit>{_UNIT})(?![\w/^]|\-?\d)(?P<more>\+)?""",
+    (?:(?P<first>\s?(?:{_UNIT}))?\s?(?:-|–|—|−|\bto\b|\bbis\b|\ba\b|\bà\b|~|～|〜|至|到|\.\.)\s?[~≈]?(?P<high>{_NUMBER}))?
+    (?P<gap>[\s\-]?)(?P<unit>{_UNIT})(?!{_LETTER}|[/^]|\-?\d)(?P<more>\+)?""",
     re.IGNORECASE | re.VERBOSE,
 )
 _BARE = re.compile(
@@ -165,7 +140,7 @@ def _bounded(text: str, found: re.Match[str], unit: str) -> Quantity:
             return Quantity(text=text)
         return Quantity(text=text, low=first, high=second, unit=unit)
     bound = (groups.get("bound") or "").lower().strip()
-    if bound.startswith(("up", "at most", "less", "under", "max")) or "<" in sign or "≤" in sign:
+    if re.fullmatch(_AT_MOST, bound) or "<" in sign or "≤" in sign:
         return Quantity(text=text, high=first, unit=unit)
     if bound or ">" in sign or "≥" in sign or groups.get("more"):
         return Quantity(text=text, low=first, unit=unit)

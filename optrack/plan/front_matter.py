@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from optrack.core.parse.yaml_text import Loaded, Path, YamlError, load_yaml
 from optrack.core.plan import Problem
 from optrack.core.recipes.schema import FRONT_MATTER
+from optrack.plan.yaml_text import Loaded, Path, YamlError, load_yaml
 
 _KEY = re.compile(r"^[A-Za-z_][\w-]*\s*:", re.MULTILINE)
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from markdown_it.token import Token
+    from markdown_it.tree import SyntaxTreeNode
 
 
-@dataclass(frozen=True)
+_STYLED = re.compile(r"[\\`*_~<&!\[\]]")
+"""Signs without which text is plain; all else that stands between words is words."""
+
+
+@dataclass(frozen=True, slots=True)
 class Span:
     """A run of text in one style."""
 
@@ -19,7 +25,7 @@ class Span:
     code: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Inline:
     """A line of text; `spans` joined are `text`."""
 
@@ -98,28 +104,28 @@ class Inline:
         return Inline(self.text[start:end], tuple(spans), self.line)
 
 
-def inline_lines(token: Token, line: int) -> list[Inline]:
-    """Return the lines of an inline token; HTML comments and tags are left out, links keep their words."""
+def lines_of(node: SyntaxTreeNode, line: int, parse: Callable[[str], list[SyntaxTreeNode]]) -> list[Inline]:
+    """Return the lines of an inline node; HTML comments and tags are left out, links keep their words.
+
+    `parse` reads text that has signs of markdown in it to nodes.
+    """
+    if _STYLED.search(node.content) is None:
+        return [Inline.of(text.strip(), line + at) for at, text in enumerate(node.content.split("\n"))]
     lines: list[Inline] = []
     spans: list[Span] = []
-    bold = struck = 0
-    for child in token.children or []:
+    stack = [(child, False, False) for child in reversed(parse(node.content))]
+    while stack:
+        child, bold, struck = stack.pop()
         match child.type:
-            case "strong_open":
-                bold += 1
-            case "strong_close":
-                bold -= 1
-            case "s_open":
-                struck += 1
-            case "s_close":
-                struck -= 1
             case "softbreak" | "hardbreak":
                 lines.append(_line(spans, line + len(lines)))
                 spans = []
             case "text" | "text_special" | "code_inline" | "image":
                 if child.content:
-                    code = child.type == "code_inline"
-                    spans.append(Span(child.content, bold > 0, struck > 0, code))
+                    spans.append(Span(child.content, bold, struck, child.type == "code_inline"))
+            case kind:
+                bold, struck = bold or kind == "strong", struck or kind == "s"
+                stack.extend((inner, bold, struck) for inner in reversed(child.children))
     lines.append(_line(spans, line + len(lines)))
     return lines
 

@@ -1,0 +1,88 @@
+"""What wasn't read as items, with the reason: nothing of a plan is dropped in silence."""
+
+from __future__ import annotations
+
+from optrack.core.plan import LeftOut, Problem
+from optrack.plan.attributes import nearest_name
+from optrack.plan.candidates import NOTE, Candidate
+from optrack.plan.vocabulary import is_context, is_order, is_sample
+
+_KINDS = {"heading": "heading", "bold": "bold line", "entry": "entry", "row": "row"}
+
+
+def left_out(everything: list[Candidate], items: list[Candidate]) -> tuple[LeftOut, ...]:
+    """Return the candidates that are no items, in document order; bullets that nothing marks are text."""
+    first, last = (items[0].line, items[-1].line) if items else (0, 0)
+    found = []
+    for candidate in everything:
+        if candidate.taken or not _could_be(candidate):
+            continue
+        marked = candidate.box is not None or candidate.label is not None
+        found.append(
+            LeftOut(
+                line=candidate.line,
+                text=" ".join(candidate.text.text.split())[:160],
+                kind=_KINDS[candidate.form],
+                reason=_reason(candidate),
+                doubtful=marked
+                and first < candidate.line < last
+                and candidate.mark != NOTE
+                and _is_doubtful(candidate),
+            )
+        )
+    return tuple(sorted(found, key=lambda entry: entry.line))
+
+
+def _could_be(candidate: Candidate) -> bool:
+    if candidate.form in ("heading", "bold", "row"):
+        return True
+    return candidate.box is not None or candidate.number is not None or candidate.label is not None
+
+
+def _is_doubtful(candidate: Candidate) -> bool:
+    """Whether something that was left looks like an item: not where it stands among context, nor told again."""
+    return candidate.form != "row"
+
+
+def _reason(candidate: Candidate) -> str:
+    if candidate.mark == NOTE:
+        return "marked {.note}"
+    if candidate.reason:
+        return candidate.reason
+    at: Candidate | None = candidate
+    while at is not None and at.level:
+        words = at.text.text
+        here = "its" if at is candidate else "the heading's"
+        if at.form in ("heading", "bold"):
+            if is_sample(words):
+                return f"{here} words speak of an example"
+            if is_order(words):
+                return f"{here} words speak of an order or overview"
+            if is_context(words):
+                return f"{here} words speak of what surrounds a plan"
+        at = at.above
+    if candidate.form == "heading" and candidate.label is None:
+        return "no label or number"
+    if candidate.form == "row":
+        return "a table without ranks, gains or efforts"
+    if candidate.form == "entry" and candidate.above is not None and candidate.above.taken:
+        return f"a step of `{candidate.above.title[:60]}`"
+    return "nothing around it says that these are things to do"
+
+
+def misspelt(items: list[Candidate]) -> list[Problem]:
+    """Return a warning for each attribute of an item whose name is nearly one that is known."""
+    found = []
+    for item in items:
+        for attribute in item.attributes:
+            near = nearest_name(attribute.name) if attribute.key is None else None
+            if near is not None:
+                found.append(
+                    Problem(
+                        severity="warning",
+                        message=f"`{attribute.name}` is no attribute that is read",
+                        line=attribute.line or item.line,
+                        hint=f"did you mean `{near.capitalize()}`?",
+                    )
+                )
+    return found
