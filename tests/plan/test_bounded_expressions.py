@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from optrack.core.parse import parse_plan
+from optrack.plan import parse_plan
 from optrack.core.planning.check import check, has_errors
 
 PLAN = """---
