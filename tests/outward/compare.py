@@ -78,7 +78,8 @@ def compared(state: str, before: dict[str, str], now: dict[str, str]) -> Compare
 
 def compare(states: Sequence[str], reference: Path = REFERENCE, other: Path | None = None) -> Compared:
     """Compare the reference with what is recorded now, or with another recording."""
-    asked, differences = 0, []
+    asked = 0
+    differences: list[Difference] = []
     if other is None:
         recordings = record(states, _say)
     else:
