@@ -8,8 +8,7 @@ from typing import Literal, NamedTuple
 
 from optrack.core.recipes.recipe import Recipe
 from optrack.errors import PlanError
-from optrack.running.code import repository_of
-from optrack.steps.patching import CopyError, why_not_applied, working_tree
+from optrack.steps.patching import CopyError, repository_of, why_not_applied, working_tree
 
 
 class CodeProblem(NamedTuple):

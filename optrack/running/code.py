@@ -6,15 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from optrack.core.failures.classify import plain_failure
-from optrack.core.recipes.recipe import Recipe
 from optrack.running.session import Side
-from optrack.steps.patching import CopyError, CopyStoppedError, PatchError, patched_copy
+from optrack.steps.patching import CopyError, CopyStoppedError, PatchError, patched_copy, repository_of
 from optrack.steps.stage import StageFailed
-
-
-def repository_of(recipe: Recipe, project: Path) -> Path | None:
-    """Return the folder that the recipe's code comes from: its `repo`, or for a `patch` alone the project's own."""
-    return project / recipe.repo if recipe.repo else project if recipe.patch else None
 
 
 def code_of(side: Side, project: Path, should_stop: Callable[[], bool]) -> Path | None:

@@ -9,6 +9,7 @@ import stat
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from optrack.core.recipes.recipe import Recipe
 from optrack.steps.capture.git_command import NO_GIT, GitCommand
 
 _COPIED_SETTINGS = r"^(core\.(autocrlf|eol|filemode|ignorecase|symlinks|safecrlf)|remote\.origin\.url)$"
@@ -65,6 +66,11 @@ def why_not_applied(top: Path, patch: Path) -> str | None:
     if git.ask("apply", "--check", "--reverse", "--whitespace=nowarn", file).ok:
         why += "; it seems to be applied already"
     return why
+
+
+def repository_of(recipe: Recipe, project: Path) -> Path | None:
+    """Return the folder that the recipe's code comes from: its `repo`, or for a `patch` alone the project's own."""
+    return project / recipe.repo if recipe.repo else project if recipe.patch else None
 
 
 def patched_copy(
