@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from optrack.core.frozen import Frozen
 from optrack.errors import SettingsError
+from optrack.model.value import Frozen
 
 
 class Settings(Frozen):

@@ -13,7 +13,7 @@ from optrack.cli.call import Call, standard
 @standard
 def command(call: Call, item: str) -> None:
     """Add the items that show which of ITEM's factors did what: each alone, and all but each."""
-    from optrack.campaign.decisions import ablate
+    from optrack.app.decisions import ablate
 
     found = ablate(call.campaign, item)
     if call.as_json:

@@ -18,8 +18,8 @@ def command(call: Call, field: str, item: str | None, why: str) -> None:
 
     What was judged is judged again.
     """
-    from optrack.campaign.decisions import accept
-    from optrack.core.report.documents import timestamp
+    from optrack.app.decisions import accept
+    from optrack.render.documents import timestamp
 
     done = accept(call.campaign, field, item=item, why=why)
     if call.as_json:

@@ -29,10 +29,10 @@ from optrack.errors import UsageError
 @standard
 def command(call: Call, /, write: bool, **given: Any) -> None:
     """Add an item to the plan: beside its text, in the database, or with --write at the end of its file."""
-    from optrack.campaign.adding import add_item
+    from optrack.app.adding import add_item
     from optrack.cli.files import read_bytes
-    from optrack.core.planning.added import new_item
-    from optrack.core.report.documents import item_document
+    from optrack.plan.added import new_item
+    from optrack.render.documents import item_document
 
     source, recipe = given.pop("source"), given.pop("recipe")
     data = _from_json(read_bytes(source)) if source is not None else {}

@@ -17,8 +17,8 @@ from optrack.errors import UsageError
 @standard
 def command(call: Call, item: str | None, why: str, anyway: bool, undo: bool) -> None:
     """Make ITEM's configuration part of the base that everything after it is measured on."""
-    from optrack.campaign import now
-    from optrack.campaign.decisions import adopt
+    from optrack.app.decisions import adopt
+    from optrack.app.project import now
 
     campaign = call.campaign
     if undo:

@@ -15,9 +15,9 @@ from optrack.errors import UsageError
 @standard
 def command(call: Call, baseline: str | None, why: str | None) -> None:
     """Judge every item again from what is recorded; relabel what doesn't stand and offer it again."""
-    from optrack.campaign.decisions import audit_plan, reject
-    from optrack.campaign.telling import registry_of_plan
-    from optrack.core.report.summary import verdict_text
+    from optrack.app.decisions import audit_plan, reject
+    from optrack.app.telling import registry_of_plan
+    from optrack.render.summary import verdict_text
 
     if (baseline is None) != (why is None):
         raise UsageError(

@@ -13,7 +13,7 @@ import click
 from optrack.cli import output
 
 if TYPE_CHECKING:
-    from optrack.campaign import Campaign
+    from optrack.app.campaign import Campaign
 
 P = ParamSpec("P")
 
@@ -46,7 +46,7 @@ class Call:
     @functools.cached_property
     def campaign(self) -> Campaign:
         """The campaign of the project that the current folder belongs to."""
-        from optrack.campaign import Campaign
+        from optrack.app.campaign import Campaign
         from optrack.settings import load_settings
 
         campaign = Campaign(load_settings(Path.cwd()), self.plan_file)

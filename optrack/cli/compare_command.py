@@ -17,10 +17,10 @@ def command(call: Call, candidate: str, baseline: str) -> None:
 
     Where B is the plan's baseline, its run that A's was judged against is taken, if there is one.
     """
-    from optrack.campaign.comparing import compared
+    from optrack.app.finding import compared
     from optrack.cli.views import judgement_lines
-    from optrack.core.report.documents import judgement_document
-    from optrack.core.report.summary import measured_text
+    from optrack.render.documents import judgement_document
+    from optrack.render.summary import measured_text
 
     campaign = call.campaign
     ours, theirs, judgement = compared(campaign, candidate, baseline)

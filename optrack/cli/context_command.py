@@ -12,7 +12,7 @@ from optrack.cli.call import Call, standard
 @standard
 def command(call: Call) -> None:
     """Print one page that tells an agent the plan, what stands where, what it may do next, and how."""
-    from optrack.core.report.briefing import briefing, briefing_document
+    from optrack.render.briefing import briefing, briefing_document
 
     campaign = call.campaign
     log = campaign.log()

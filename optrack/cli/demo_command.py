@@ -20,11 +20,11 @@ def command(folder: Path | None, as_json: bool) -> int:
     The server it tunes is small but real, and everything runs as it does for any plan. It takes two to three
     minutes. FOLDER is the scratch project's; without it, a new temporary folder.
     """
-    from optrack.campaign import Campaign
+    from optrack.app.campaign import Campaign
     from optrack.cli.following import Results
-    from optrack.core.report.export import markdown_log
     from optrack.demo.project import make_project
     from optrack.errors import NothingToRunError
+    from optrack.render.markdown_log import markdown_log
     from optrack.settings import load_settings
 
     output.streams.must_answer = False

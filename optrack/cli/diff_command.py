@@ -14,12 +14,12 @@ from optrack.cli.call import Call, standard
 @standard
 def command(call: Call, candidate: str, baseline: str) -> None:
     """List every field in which what was captured of A differs from what was captured of B."""
-    from optrack.campaign import find_run
-    from optrack.core.fairness.difference import comparison, differences
-    from optrack.core.recipes.recipe import treatment
-    from optrack.core.report.documents import difference_document
-    from optrack.core.report.snapshot_text import diff_lines
-    from optrack.core.snapshot import Snapshot
+    from optrack.app.finding import find_run
+    from optrack.judge.difference import comparison, differences
+    from optrack.model.recipe import treatment
+    from optrack.model.snapshot import Snapshot
+    from optrack.render.documents import difference_document
+    from optrack.render.provenance import diff_lines
 
     campaign = call.campaign
     ours, theirs = find_run(campaign, candidate), find_run(campaign, baseline)

@@ -13,7 +13,7 @@ from optrack.errors import OptrackError
 @standard
 def command(call: Call) -> int:
     """Check the plan, the database, bash and git, and the host; exit 4 if the host isn't fit."""
-    from optrack.campaign.doctor import examine
+    from optrack.app.doctor import examine
 
     findings = examine(call.campaign)
     if call.as_json:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from optrack.cli import output
-from optrack.core.plan import Item
-from optrack.core.recipes.recipe import Recipe
+from optrack.model.plan import Item
+from optrack.model.recipe import Recipe
 
 if TYPE_CHECKING:
-    from optrack.campaign import Campaign
+    from optrack.app.campaign import Campaign
 
 
 def print_dry_run(campaign: Campaign, items: Sequence[Item], *, as_json: bool) -> int:
@@ -27,8 +27,8 @@ def print_dry_run(campaign: Campaign, items: Sequence[Item], *, as_json: bool) -
 
 
 def _document(campaign: Campaign, item: Item) -> dict[str, Any]:
-    from optrack.steps.engines import engine_named
-    from optrack.steps.engines.protocol import Place
+    from optrack.engines.protocol import Place
+    from optrack.engines.registry import engine_named
 
     resolved = campaign.resolved(item)
     recipe = resolved.recipe

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from optrack.cli import output
-from optrack.core.choosing.choose import Choice
-from optrack.core.planning.resembling import resembling
+from optrack.plan.added import resembling
+from optrack.plan.schedule import Choice
 
 if TYPE_CHECKING:
-    from optrack.campaign import Campaign
+    from optrack.app.campaign import Campaign
 
 
 def print_choice(campaign: Campaign, choice: Choice, *, as_json: bool) -> int:

@@ -12,7 +12,7 @@ from optrack.cli.call import Call, standard
 from optrack.errors import UsageError
 
 if TYPE_CHECKING:
-    from optrack.core.report.export import Log
+    from optrack.render.log import Log
 
 _FORMATS = ("md", "json", "csv", "html", "svg", "mlflow")
 
@@ -62,9 +62,9 @@ def command(
 
 
 def _log(call: Call, items: str | None, since: str | None) -> Log:
-    from optrack.campaign import now
-    from optrack.core.report.export import selected
-    from optrack.core.report.moment import moment
+    from optrack.app.project import now
+    from optrack.render.log import selected
+    from optrack.render.section import moment
 
     campaign = call.campaign
     begin = moment(since, now()) if since else None
@@ -80,7 +80,7 @@ def _form(call: Call, target: Path | None) -> str:
 
 
 def _text(log: Log, form: str, chart: str | None = None) -> str:
-    from optrack.core.report import export
+    from optrack.render import export
 
     match form:
         case "json":
@@ -112,7 +112,7 @@ def _write_chart(log: Log, beside: Path, written: list[Path]) -> str | None:
     from urllib.parse import quote
 
     from optrack.cli.files import write_text
-    from optrack.core.report.export import chart_of, chart_svg
+    from optrack.render.chart import chart_of, chart_svg
 
     chart = chart_of(log)
     if not chart.bars or (beside.exists() and not beside.is_file()):
@@ -125,7 +125,8 @@ def _write_chart(log: Log, beside: Path, written: list[Path]) -> str | None:
 
 def _update(call: Call, log: Log, document: Path) -> None:
     from optrack.cli.files import read_bytes, write_bytes
-    from optrack.core.report.export import markdown_log, with_section
+    from optrack.render.markdown_log import markdown_log
+    from optrack.render.section import with_section
 
     before = read_bytes(str(document)) if document.exists() else b""
     written = [document]
@@ -138,7 +139,7 @@ def _update(call: Call, log: Log, document: Path) -> None:
 
 
 def _mlflow(call: Call, log: Log, uri: str | None) -> None:
-    from optrack.campaign.mlflow_export import export_to_mlflow
+    from optrack.render.mlflow import export_to_mlflow
 
     if uri is None:
         raise UsageError(

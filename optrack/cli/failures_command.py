@@ -18,8 +18,8 @@ def command(call: Call, fingerprint: str | None, all_plans: bool) -> None:
     With a FINGERPRINT (or its beginning), only that one.
     """
     from optrack.cli.table import table
-    from optrack.core.report.documents import failure_document, timestamp
     from optrack.errors import UsageError
+    from optrack.render.documents import failure_document, timestamp
 
     campaign = call.campaign
     campaign.sync()

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from optrack.cli import output
 from optrack.errors import UsageError
-from optrack.steps.regular import MOST_BYTES, open_regular, read_regular, reason
+from optrack.host.regular import MOST_BYTES, open_regular, read_regular, reason
 
 if TYPE_CHECKING:
-    from optrack.steps.process.stretch import Stretch
+    from optrack.host.stretch import Stretch
 
 _STDIN_HINT = "only regular files are read; `-` is standard input"
 
@@ -33,7 +33,7 @@ def read_bytes(file: str) -> bytes:
 
 def whole_file(file: str) -> Stretch:
     """Return a regular file to read from, of any size; raises UsageError."""
-    from optrack.steps.process.stretch import Stretch
+    from optrack.host.stretch import Stretch
 
     try:
         open_regular(Path(file)).close()

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from optrack.cli import output
 from optrack.cli.progress import follow_run
-from optrack.core.report.documents import judgement_document, run_document
-from optrack.core.run import Run
 from optrack.errors import OptrackError
+from optrack.model.run import Run
+from optrack.render.documents import judgement_document, run_document
 
 if TYPE_CHECKING:
-    from optrack.campaign import Campaign
+    from optrack.app.campaign import Campaign
 
 
 def say_waiting(text: str) -> None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from optrack.cli.table import table
-from optrack.core.judge.calibration import Expectation
-from optrack.core.judge.derived import derived_text
-from optrack.core.judge.lineage import both_effects
-from optrack.core.judge.registry import Registry
-from optrack.core.judge.wording import percent
-from optrack.core.judgement import Judgement
-from optrack.core.report.bases import base_name, evidence, how, measured, standing
-from optrack.core.report.calibrated import expected_range
-from optrack.core.report.documents import timestamp
-from optrack.core.report.summary import verdict_text
-from optrack.core.run import Run
+from optrack.judge.calibration import Expectation
+from optrack.judge.derived import derived_text
+from optrack.judge.lineage import Registry, both_effects
+from optrack.judge.wording import percent
+from optrack.model.judgement import Judgement
+from optrack.model.run import Run
+from optrack.render.bases import base_name, evidence, how, measured, standing
+from optrack.render.calibrated import expected_range
+from optrack.render.documents import timestamp
+from optrack.render.summary import verdict_text
 
 
 def found_lines(

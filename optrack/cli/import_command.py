@@ -12,7 +12,7 @@ from optrack.cli.call import Call, standard
 from optrack.errors import UsageError
 
 if TYPE_CHECKING:
-    from optrack.core.run import Run
+    from optrack.model.run import Run
 
 
 @click.command("import")
@@ -39,8 +39,8 @@ def command(
     Imported runs are labelled so wherever they are shown. Nothing was captured of them, so no improvement is
     credited from them.
     """
-    from optrack.campaign.importing import import_files, import_sweep
-    from optrack.core.report.documents import judgement_document, run_document
+    from optrack.app.importing import import_files, import_sweep
+    from optrack.render.documents import judgement_document, run_document
 
     campaign = call.campaign
     if item is not None:

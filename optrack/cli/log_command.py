@@ -18,7 +18,7 @@ from optrack.cli.streams import is_terminal, visible_but_colours
 from optrack.errors import UsageError
 
 if TYPE_CHECKING:
-    from optrack.campaign import Campaign
+    from optrack.app.campaign import Campaign
 
 _POLL_S = 0.2
 _UNFINISHED = re.compile(r"(?:\r|\x1b(?:\[[0-9;:]{0,32})?)?$")
@@ -39,7 +39,7 @@ def command(call: Call, run: str, follow: bool, launch: int | None, which: str) 
     if call.as_json:
         output.data({"run": found.id, "log": str(path), "text": path.read_bytes().decode(errors="replace")})
         return
-    from optrack.steps.process.logs import Follower
+    from optrack.host.logs import Follower
 
     write = _on_terminal() if is_terminal(sys.stdout) else output.streams.write_bytes
     log = Follower(path)

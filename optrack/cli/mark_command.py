@@ -15,8 +15,8 @@ from optrack.cli.call import Call, standard
 @standard
 def command(call: Call, item: str, status: str, why: str) -> None:
     """Set an item's status by hand; the transition is recorded with who did it and why."""
-    from optrack.core.report.documents import transition_document
-    from optrack.core.status import STATUSES
+    from optrack.model.plan import STATUSES
+    from optrack.render.documents import transition_document
 
     after = next(known for known in STATUSES if known == status)
     done = call.campaign.mark(item, after, why=why)

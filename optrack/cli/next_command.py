@@ -56,7 +56,7 @@ def command(
 
         return print_dry_run(campaign, [campaign.item(choice.item)], as_json=call.as_json)
     if detach and everything:
-        from optrack.campaign.spawn import spawn_campaign
+        from optrack.app.spawn import spawn_campaign
 
         choice = campaign.choice(by=by)
         if choice.item is None:

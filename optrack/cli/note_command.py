@@ -15,7 +15,7 @@ from optrack.cli.call import Call, standard
 def command(call: Call, item: str, text: str) -> None:
     """Attach a remark to an item, recorded with who made it and when; - reads it from standard input."""
     from optrack.cli.files import read_bytes
-    from optrack.core.report.documents import note_document
+    from optrack.render.documents import note_document
 
     if text == "-":
         text = read_bytes("-").decode(errors="replace")

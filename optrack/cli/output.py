@@ -11,9 +11,9 @@ from secrets import token_bytes
 from typing import Any
 
 from optrack.cli.streams import Streams, in_json, in_markup, is_terminal, visible
-from optrack.core.report.envelope import document, finite
-from optrack.core.secrets.gate import Gate, known_secrets
 from optrack.errors import OptrackError, PlanError
+from optrack.model.gate import Gate, known_secrets
+from optrack.render.documents import document, finite
 
 streams = Streams()
 """Where this command's output goes; the command line prepares them anew for each call."""

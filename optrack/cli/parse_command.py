@@ -12,7 +12,7 @@ from optrack.cli.call import Call, standard
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from optrack.core.recipes.recipe import MetricRule
+    from optrack.model.recipe import MetricRule
 
 
 @click.command("parse")
@@ -27,8 +27,8 @@ def command(call: Call, file: str, parser: str, item: str | None) -> int:
     """
     from optrack.cli.files import read_bytes, whole_file
     from optrack.cli.table import table
-    from optrack.core.report.documents import parsed_document
-    from optrack.steps.parsing import ParseRequest, ParserProcess
+    from optrack.host.parsing import ParseRequest, ParserProcess
+    from optrack.render.documents import parsed_document
 
     rules: Mapping[str, MetricRule] = {}
     if item is not None:

@@ -12,7 +12,7 @@ from optrack.cli import output
 from optrack.errors import UsageError
 
 if TYPE_CHECKING:
-    from optrack.core.plan import Plan
+    from optrack.model.plan import Plan
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="answer with one JSON document on stdout")
 _FILE = click.argument("file", required=False, type=click.Path(path_type=Path))
@@ -28,9 +28,9 @@ def command() -> None:
 @_JSON
 def check_command(file: Path | None, as_json: bool) -> int:
     """Say what is wrong in a plan, and what is probably not meant, a line each; exit code 2 with errors."""
-    from optrack.campaign.plan_problems import plan_problems
-    from optrack.core.planning.check import has_errors
-    from optrack.core.report.documents import problem_document
+    from optrack.app.plan_check import has_errors
+    from optrack.app.plan_problems import plan_problems
+    from optrack.render.documents import problem_document
     from optrack.settings import load_settings
 
     plan = _plan(file)
@@ -60,9 +60,9 @@ def check_command(file: Path | None, as_json: bool) -> int:
 @_JSON
 def show_command(file: Path | None, as_json: bool) -> None:
     """Show what was understood of a plan: its items with rank, expectations and resolved recipes."""
-    from optrack.core.recipes.resolve import resolve
-    from optrack.core.report.documents import plan_document, problem_document
     from optrack.errors import PlanError
+    from optrack.plan.resolve import resolve
+    from optrack.render.documents import plan_document, problem_document
 
     plan = _plan(file)
     recipes: dict[str, dict[str, Any] | None] = {}
@@ -97,8 +97,7 @@ def new_command(file: Path | None, title: str | None, commands: tuple[str, ...],
 
     With --from-command, the plan's baseline is what those two commands do.
     """
-    from optrack.core.planning.scaffold import new_plan
-    from optrack.core.planning.scaffold_command import plan_from_commands, split_commands
+    from optrack.plan.scaffold import new_plan, plan_from_commands, split_commands
 
     name = file.stem.replace("-", " ").replace("_", " ").capitalize() if file else "Optimisation plan"
     if commands:
@@ -124,14 +123,14 @@ def new_command(file: Path | None, title: str | None, commands: tuple[str, ...],
 @_JSON
 def schema_command(as_json: bool) -> None:
     """Print the JSON Schema of a recipe block, for editors."""
-    from optrack.core.recipes.schema import recipe_schema
+    from optrack.model.recipe_schema import recipe_schema
 
     schema = recipe_schema()
     output.data({"schema": schema}) if as_json else output.json_text(json.dumps(schema, indent=2))
 
 
 def _plan(file: Path | None) -> Plan:
-    from optrack.campaign.plan_files import find_plan, read_plan
+    from optrack.app.project import find_plan, read_plan
     from optrack.settings import load_settings
 
     return read_plan(file or find_plan(load_settings(Path.cwd()), None))
@@ -139,7 +138,7 @@ def _plan(file: Path | None) -> Plan:
 
 def _print_plan(plan: Plan) -> None:
     from optrack.cli.table import table
-    from optrack.core.report.summary import quantity_text
+    from optrack.render.summary import quantity_text
 
     direction = f", {plan.metric.better} is better" if plan.metric.better else ""
     output.text([f"{plan.title}  ({plan.path})", f"metric: {plan.metric.name}{direction}", ""])

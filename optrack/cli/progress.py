@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 from optrack.cli import output
 from optrack.cli.streams import is_terminal, visible
-from optrack.core.events import Event, Noted, RepetitionMeasured, RunEnded, RunStarted, StageStarted
-from optrack.core.judge.wording import counted, launches
-from optrack.core.run import Run
 from optrack.errors import UsageError
+from optrack.judge.wording import counted, launches
+from optrack.model.events import Event, Noted, RepetitionMeasured, RunEnded, RunStarted, StageStarted
+from optrack.model.run import Run
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.live import Live
 
-    from optrack.campaign import Campaign
+    from optrack.app.campaign import Campaign
 
 _TAIL_BYTES = 4096
 _QUIET_S = 60.0

@@ -8,7 +8,7 @@ from optrack.cli import output
 from optrack.errors import StoreError
 
 if TYPE_CHECKING:
-    from optrack.campaign import Campaign
+    from optrack.app.campaign import Campaign
 
 
 def say_recovered(campaign: Campaign) -> None:

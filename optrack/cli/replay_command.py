@@ -16,7 +16,7 @@ from optrack.cli.call import Call, standard
 @standard
 def command(call: Call, run: str, target: Path | None) -> None:
     """Print a bash script that makes a run's code again in new worktrees and runs its commands as they ran."""
-    from optrack.campaign.replaying import script_of
+    from optrack.app.replaying import script_of
     from optrack.cli.files import write_text
 
     campaign = call.campaign

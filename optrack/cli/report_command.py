@@ -13,7 +13,7 @@ from optrack.cli.names import neither
 from optrack.errors import UsageError
 
 if TYPE_CHECKING:
-    from optrack.core.report.export import Log
+    from optrack.render.log import Log
 
 
 @click.command("report")
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 def command(call: Call, what: str, target: Path | None, form: str | None) -> None:
     """Write the report of one item with all its runs, or of one run: for an issue, a mail, a review."""
     from optrack.cli.files import write_text
-    from optrack.core.report.export import html_page, json_log
+    from optrack.render.data import json_log
+    from optrack.render.html import html_page
 
     log, text, title = _report(call, what)
     html = form is None and target is not None and target.suffix in (".html", ".htm")
@@ -44,7 +45,8 @@ def command(call: Call, what: str, target: Path | None, form: str | None) -> Non
 
 
 def _report(call: Call, what: str) -> tuple[Log, str, str]:
-    from optrack.core.report.export import item_section, run_section, selected
+    from optrack.render.item import item_section, run_section
+    from optrack.render.log import selected
 
     campaign = call.campaign
     states = campaign.states()

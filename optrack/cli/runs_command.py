@@ -16,7 +16,7 @@ def command(call: Call, item: str | None, limit: int) -> None:
     """List the runs of the plan, or of one item, the latest last."""
     from optrack.cli.recovering import say_recovered_if_possible
     from optrack.cli.views import runs_table
-    from optrack.core.report.documents import run_document
+    from optrack.render.documents import run_document
 
     campaign = call.campaign
     say_recovered_if_possible(campaign)

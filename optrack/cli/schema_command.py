@@ -17,7 +17,7 @@ def command(name: str | None, as_json: bool) -> None:
 
     `error` is what every command answers where it fails.
     """
-    from optrack.core.contract import ANSWERS, answer_schema
+    from optrack.contract.answers import ANSWERS, answer_schema
 
     if name is None:
         output.data({"names": list(ANSWERS)}) if as_json else output.text(list(ANSWERS))

@@ -12,8 +12,8 @@ from optrack.cli.names import neither
 from optrack.errors import UsageError
 
 if TYPE_CHECKING:
-    from optrack.campaign import Campaign
-    from optrack.core.run import Run
+    from optrack.app.campaign import Campaign
+    from optrack.model.run import Run
 
 
 @click.command("show")
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def command(call: Call, what: str, snapshot: bool, full: bool) -> None:
     """Show an item with its runs and judgement, or one run with its measurements and snapshot."""
     from optrack.cli.recovering import say_recovered_if_possible
-    from optrack.core.report.documents import run_document
+    from optrack.render.documents import run_document
 
     campaign = call.campaign
     say_recovered_if_possible(campaign)
@@ -47,23 +47,18 @@ def command(call: Call, what: str, snapshot: bool, full: bool) -> None:
         output.data({"run": run_document(run)})
     else:
         from optrack.cli.views import run_lines
-        from optrack.core.report.snapshot_text import snapshot_lines
-        from optrack.core.snapshot import Snapshot
+        from optrack.model.snapshot import Snapshot
+        from optrack.render.provenance import snapshot_lines
 
         captured = ["", *snapshot_lines(run.snapshot or Snapshot(), full=full)] if snapshot or full else []
         output.text([*run_lines(run), *captured])
 
 
 def _show_item(call: Call, campaign: Campaign, item_id: str) -> None:
-    from optrack.campaign.telling import registry_of_plan
-    from optrack.core.report.calibrated import expectation_of
-    from optrack.core.report.documents import (
-        item_document,
-        judgement_document,
-        registry_document,
-        run_document,
-    )
-    from optrack.court import primary_metric
+    from optrack.app.evaluator import primary_metric
+    from optrack.app.telling import registry_of_plan
+    from optrack.render.calibrated import expectation_of
+    from optrack.render.documents import item_document, judgement_document, registry_document, run_document
 
     state, reader = campaign.state(item_id), campaign.reader
     runs: tuple[Run, ...] = tuple(

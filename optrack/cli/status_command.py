@@ -6,7 +6,7 @@ import click
 
 from optrack.cli import output
 from optrack.cli.call import Call, standard
-from optrack.core.state import ItemState
+from optrack.model.item import ItemState
 
 
 @click.command("status")
@@ -15,9 +15,9 @@ def command(call: Call) -> None:
     """Show where every item of the plan stands: status, verdict, effect, and what blocks it."""
     from optrack.cli.recovering import say_recovered_if_possible
     from optrack.cli.table import table
-    from optrack.core.choosing.standing import blocked_by
-    from optrack.core.report.documents import state_document
-    from optrack.core.report.summary import effect_text, quantity_text, state_verdict
+    from optrack.plan.schedule import blocked_by
+    from optrack.render.documents import state_document
+    from optrack.render.summary import effect_text, quantity_text, state_verdict
 
     campaign = call.campaign
     say_recovered_if_possible(campaign)

@@ -13,7 +13,7 @@ from optrack.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from optrack.core.planning.todo import TodoChange, TodoMatch
+    from optrack.plan.todo import TodoChange, TodoMatch
 
 
 @click.command("todo")
@@ -34,7 +34,7 @@ def command(call: Call, action: str | None, file: str | None, dry_run: bool) -> 
 
 
 def _print(call: Call) -> None:
-    from optrack.core.planning.todo import todos
+    from optrack.plan.todo import todos
 
     entries = todos(call.campaign.plan, call.campaign.states())
     if call.as_json:
@@ -48,8 +48,9 @@ def _print(call: Call) -> None:
 
 def _import(call: Call, file: str, *, dry_run: bool) -> int:
     from optrack.cli.files import read_bytes
-    from optrack.core.planning.todo import match_todos, read_todos
-    from optrack.core.report.documents import transition_document
+    from optrack.plan.todo import match_todos
+    from optrack.plan.todo_read import read_todos
+    from optrack.render.documents import transition_document
 
     campaign = call.campaign
     read = read_todos(read_bytes(file).decode(errors="replace"))

@@ -16,7 +16,7 @@ from optrack.errors import UsageError
 @standard
 def command(call: Call, plan_name: str) -> None:
     """Choose the plan that commands work on: a name from the plans folder, or a file."""
-    from optrack.campaign.plan_files import choose_plan
+    from optrack.app.project import choose_plan
     from optrack.settings import load_settings
 
     settings = load_settings(Path.cwd())

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from optrack.cli.table import table
-from optrack.core.judge.wording import amount
-from optrack.core.judgement import Judgement
-from optrack.core.metrics import Sample, series_of
-from optrack.core.recipes.recipe import leaves
-from optrack.core.recipes.resolve import Resolved
-from optrack.core.report.documents import timestamp
-from optrack.core.report.summary import effect_text, measured_text, quantity_text, state_verdict, verdict_text
-from optrack.core.run import Run
-from optrack.core.state import ItemState
+from optrack.judge.wording import amount
+from optrack.model.item import ItemState
+from optrack.model.judgement import Judgement
+from optrack.model.metrics import Sample, series_of
+from optrack.model.recipe import leaves
+from optrack.model.run import Run
+from optrack.plan.resolve import Resolved
+from optrack.render.documents import timestamp
+from optrack.render.summary import effect_text, measured_text, quantity_text, state_verdict, verdict_text
 
 _SHARED_CHARS = 100
 

@@ -12,7 +12,7 @@ from optrack.cli import output
 from optrack.cli.call import Call, standard
 
 if TYPE_CHECKING:
-    from optrack.campaign import Campaign
+    from optrack.app.campaign import Campaign
 
 _POLL_S = 0.25
 
@@ -45,7 +45,7 @@ def command(call: Call, after: int | None, count: int | None, seconds: float | N
 
 
 def _changes(campaign: Campaign, after: int | None, deadline: float | None) -> Iterator[dict[str, Any]]:
-    from optrack.core.report.documents import timestamp, transition_document
+    from optrack.render.documents import timestamp, transition_document
 
     reader, plan = campaign.reader, campaign.plan.name
     earlier = reader.transitions(plan)

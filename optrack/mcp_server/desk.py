@@ -6,11 +6,16 @@ import time
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from optrack.campaign import Campaign, now
-from optrack.core.choosing.standing import blocked_by
-from optrack.core.events import Noted, RepetitionMeasured, StageStarted
-from optrack.core.report.documents import (
+from optrack.app.campaign import Campaign
+from optrack.app.project import now
+from optrack.errors import UsageError
+from optrack.model.events import Noted, RepetitionMeasured, StageStarted
+from optrack.model.plan import Status
+from optrack.plan.schedule import blocked_by
+from optrack.render.documents import (
+    document,
     failure_document,
+    finite,
     item_document,
     judgement_document,
     note_document,
@@ -19,9 +24,6 @@ from optrack.core.report.documents import (
     state_document,
     transition_document,
 )
-from optrack.core.report.envelope import document, finite
-from optrack.core.status import Status
-from optrack.errors import UsageError
 from optrack.settings import Settings
 
 T = TypeVar("T")
@@ -50,7 +52,7 @@ class Desk:
 
     def context(self) -> dict[str, Any]:
         """Return the page for agents: plan, items, what is next, what may be done, rules."""
-        from optrack.core.report.briefing import briefing_document
+        from optrack.render.briefing import briefing_document
 
         campaign = self._campaign()
         going = [run for run in campaign.reader.open_runs() if not run.beside]
@@ -130,7 +132,7 @@ class Desk:
 
     def compare(self, candidate: str, baseline: str) -> dict[str, Any]:
         """Return the judgement of one item or run against another; nothing is recorded of it."""
-        from optrack.campaign.comparing import compared
+        from optrack.app.finding import compared
 
         _, _, judged = compared(self._campaign(), candidate, baseline)
         return _answer(**(judgement_document(judged) or {}))
@@ -143,8 +145,8 @@ class Desk:
 
     def add(self, data: dict[str, Any], *, write: bool) -> dict[str, Any]:
         """Add an item beside the plan's text, or with `write` to its file."""
-        from optrack.campaign.adding import add_item
-        from optrack.core.planning.added import new_item
+        from optrack.app.adding import add_item
+        from optrack.plan.added import new_item
 
         campaign = self._campaign()
         item = add_item(campaign, new_item(data), write=write)
@@ -166,8 +168,10 @@ class Desk:
 
     def export(self, form: Literal["md", "json", "csv"], since: str | None) -> str:
         """Return the progress log."""
-        from optrack.core.report.export import csv_log, json_log, markdown_log, selected
-        from optrack.core.report.moment import moment
+        from optrack.render.data import csv_log, json_log
+        from optrack.render.log import selected
+        from optrack.render.markdown_log import markdown_log
+        from optrack.render.section import moment
 
         log = selected(self._campaign().log(), since=moment(since, now()) if since else None)
         return {"md": markdown_log, "json": json_log, "csv": csv_log}[form](log)

@@ -12,10 +12,10 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from optrack import __version__
-from optrack.core.report.briefing import RULES
-from optrack.core.report.envelope import document
 from optrack.errors import OptrackError
 from optrack.mcp_server.desk import Desk
+from optrack.render.briefing import RULES
+from optrack.render.documents import document
 from optrack.settings import Settings
 
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from optrack.core.plan import Quantity
+from optrack.model.plan import Quantity
 from optrack.plan.document import Block, Listing, Paragraph, Quote, Table
 from optrack.plan.quantity import EFFORT_UNITS, TIME_UNITS, is_quantity, quantity, unit_named
 from optrack.plan.text import Inline

@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from optrack.core.plan import Quantity, RecipeLayer
-from optrack.core.status import Status
+from optrack.model.plan import Quantity, RecipeLayer, Status
 from optrack.plan.attributes import (
     Attribute,
     attributes_in,

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from optrack.core.plan import Problem
-from optrack.core.recipes.schema import FRONT_MATTER
+from optrack.model.plan import Problem
+from optrack.model.recipe_schema import FRONT_MATTER
 from optrack.plan.yaml_text import Loaded, Path, YamlError, load_yaml
 
 _KEY = re.compile(r"^[A-Za-z_][\w-]*\s*:", re.MULTILINE)

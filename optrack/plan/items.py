@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 
-from optrack.core.plan import Item, Problem
+from optrack.model.plan import Item, Problem
 from optrack.plan.attributes import Attribute
 from optrack.plan.candidates import Candidate
 from optrack.plan.vocabulary import plain

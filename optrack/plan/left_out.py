@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optrack.core.plan import LeftOut, Problem
+from optrack.model.plan import LeftOut, Problem
 from optrack.plan.attributes import nearest_name
 from optrack.plan.candidates import NOTE, Candidate
 from optrack.plan.vocabulary import is_context, is_order, is_sample

@@ -6,8 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from optrack.core.plan import Quantity
-from optrack.core.status import Status
+from optrack.model.plan import Quantity, Status
 from optrack.plan.quantity import TIME_UNITS, is_quantity, quantity
 from optrack.plan.text import Inline
 from optrack.plan.vocabulary import CJK, Words, alternatives, entries, plain, signs, words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from optrack.core.plan import Quantity
+from optrack.model.plan import Quantity
 from optrack.plan.vocabulary import CJK, alternatives, named
 
 _UNITS = named("units")

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from optrack.core.plan import Item, Plan, PrimaryMetric, Problem, RecipeLayer
-from optrack.core.recipes.units import fraction
+from optrack.model.plan import Item, Plan, PrimaryMetric, Problem, RecipeLayer
+from optrack.model.units import fraction
 from optrack.plan.candidates import Candidate, find_candidates, walk
 from optrack.plan.decode import decode
 from optrack.plan.document import Section, read_document

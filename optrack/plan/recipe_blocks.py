@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from optrack.core.plan import Problem, RecipeLayer
-from optrack.core.recipes.schema import RECIPE, stays_text
+from optrack.model.plan import Problem, RecipeLayer
+from optrack.model.recipe_schema import RECIPE, stays_text
 from optrack.plan.document import Block, Fence, Listing, Quote, Section
 from optrack.plan.yaml_text import YamlError, load_yaml
 

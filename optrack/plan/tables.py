@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from optrack.core.status import Status
+from optrack.model.plan import Status
 from optrack.plan.attributes import Attribute, amount_of, canonical, effort_of
 from optrack.plan.candidates import Candidate, split_title
 from optrack.plan.document import Row, Table

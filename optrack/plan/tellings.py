@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from optrack.core.plan import Problem
+from optrack.model.plan import Problem
 from optrack.plan.candidates import Candidate
 from optrack.plan.document import Table
 from optrack.plan.labels import read_label

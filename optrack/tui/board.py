@@ -9,13 +9,12 @@ from typing import Any, Literal, Protocol
 
 from pydantic import Field
 
-from optrack.core.events import Entry
-from optrack.core.frozen import Frozen
-from optrack.core.judgement import Effect, Judgement
-from optrack.core.plan import Plan, Quantity
-from optrack.core.run import Outcome, Run, Stage
-from optrack.core.state import ItemState, Transition
-from optrack.core.status import Status
+from optrack.model.events import Entry
+from optrack.model.item import ItemState, Transition
+from optrack.model.judgement import Effect, Judgement
+from optrack.model.plan import Plan, Quantity, Status
+from optrack.model.run import Outcome, Run, Stage
+from optrack.model.value import Frozen
 
 LogKind = Literal["server", "bench"]
 LOG_KINDS: tuple[LogKind, ...] = ("server", "bench")

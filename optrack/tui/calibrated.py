@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from optrack.core.judge.calibration import expected_gain
-from optrack.core.judgement import Effect
-from optrack.core.metrics import means_of
-from optrack.core.plan import Plan, Quantity
-from optrack.core.run import Run
-from optrack.core.state import ItemState
-from optrack.court import primary_metric
+from optrack.app.evaluator import primary_metric
+from optrack.judge.calibration import expected_gain
+from optrack.model.item import ItemState
+from optrack.model.judgement import Effect
+from optrack.model.metrics import means_of
+from optrack.model.plan import Plan, Quantity
+from optrack.model.run import Run
 from optrack.tui.board import Calibration
 
 

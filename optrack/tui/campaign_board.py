@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from optrack.campaign import Campaign, decisions
-from optrack.core.status import Status
+from optrack.app import decisions
+from optrack.app.campaign import Campaign
+from optrack.model.plan import Status
 from optrack.tui.campaign_reading import CampaignReading
 
 T = TypeVar("T")

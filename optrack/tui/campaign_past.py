@@ -5,10 +5,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 
-from optrack.core.metrics import series_of
-from optrack.core.plan import Plan
-from optrack.core.run import Run, Stage
-from optrack.steps.record.reader import Reader
+from optrack.model.metrics import series_of
+from optrack.model.plan import Plan
+from optrack.model.run import Run, Stage
+from optrack.store.reader import Reader
 from optrack.tui.board import FailureGroup, Step
 
 LATEST = 500

@@ -8,19 +8,20 @@ from datetime import datetime
 from pathlib import Path
 from threading import RLock
 
-from optrack.campaign import Campaign, now
-from optrack.campaign.comparing import pair_of
-from optrack.campaign.spawn import is_running
-from optrack.core.choosing.choose import improved_ids
-from optrack.core.events import Entry
-from optrack.core.judgement import Judgement
-from optrack.core.plan import Plan, Problem
-from optrack.core.run import Run, Stage
-from optrack.core.state import ItemState, Transition
-from optrack.court import Court
+from optrack.app.campaign import Campaign
+from optrack.app.evaluator import Court
+from optrack.app.finding import pair_of
+from optrack.app.project import now
+from optrack.app.spawn import is_running
 from optrack.errors import OptrackError, PlanError
+from optrack.model.events import Entry
+from optrack.model.item import ItemState, Transition
+from optrack.model.judgement import Judgement
+from optrack.model.plan import Plan, Problem
+from optrack.model.run import Run, Stage
+from optrack.plan.schedule import improved_ids
 from optrack.settings import Settings
-from optrack.steps.record.reader import Reader
+from optrack.store.reader import Reader
 from optrack.tui.board import (
     Calibration,
     Compared,

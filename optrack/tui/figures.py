@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from datetime import datetime
 
-from optrack.core.judgement import Effect
-from optrack.core.plan import Quantity
+from optrack.model.judgement import Effect
+from optrack.model.plan import Quantity
 
 _BOUNDLESS = 10.0
 """An upper end of an interval above this share says that nothing is known yet."""

@@ -8,10 +8,10 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
-from optrack.core.frozen import Frozen
-from optrack.core.snapshot import Snapshot
-from optrack.steps.capture.load import cpu_times
-from optrack.steps.capture.nvml import Nvml, opened_nvml
+from optrack.host.gpus import Nvml, opened_nvml
+from optrack.host.sampler import cpu_times
+from optrack.model.snapshot import Snapshot
+from optrack.model.value import Frozen
 from optrack.tui.board import Gauge
 
 _KEPT = 600

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from optrack.core.judgement import Comparison, Verdict
-from optrack.core.run import Outcome, Run
-from optrack.core.state import ItemState
-from optrack.core.status import Status
+from optrack.model.item import ItemState
+from optrack.model.judgement import Comparison, Verdict
+from optrack.model.plan import Status
+from optrack.model.run import Outcome, Run
 
 Tone = Literal["plain", "strong", "good", "bad", "warn", "live", "quiet"]
 TONES: tuple[Tone, ...] = ("plain", "strong", "good", "bad", "warn", "live", "quiet")

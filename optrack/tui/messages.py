@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from textual.message import Message
 
-from optrack.core.plan import Plan
-from optrack.core.run import Run
-from optrack.core.state import ItemState
+from optrack.model.item import ItemState
+from optrack.model.plan import Plan
+from optrack.model.run import Run
 from optrack.tui.board import NextItem
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 
-from optrack.core.choosing.choose import choose
-from optrack.core.choosing.standing import blocked_by
-from optrack.core.choosing.value import worths
-from optrack.core.plan import Plan
-from optrack.core.state import ItemState
+from optrack.model.item import ItemState
+from optrack.model.plan import Plan
+from optrack.plan.schedule import blocked_by, choose
+from optrack.plan.value import worths
 from optrack.tui.board import NextItem
 
 

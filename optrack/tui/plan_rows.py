@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from optrack.core.state import ItemState
+from optrack.model.item import ItemState
 from optrack.tui import marks
 from optrack.tui.board import NextItem
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from optrack.core.events import (
+from optrack.model.events import (
     Entry,
     Noted,
     RepetitionMeasured,
@@ -17,8 +17,8 @@ from optrack.core.events import (
     StageStarted,
     StopRequested,
 )
-from optrack.core.metrics import Sample
-from optrack.core.run import STAGES, Stage
+from optrack.model.metrics import Sample
+from optrack.model.run import STAGES, Stage
 
 Side = Literal["candidate", "baseline"]
 SIDES: tuple[Side, ...] = ("candidate", "baseline")

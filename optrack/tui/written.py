@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from optrack.campaign.plan_files import read_plan
-from optrack.core.plan import Problem
+from optrack.app.project import read_plan
 from optrack.errors import PlanError, StoreError
+from optrack.model.plan import Problem
 
 
 def problems(path: Path, error: PlanError) -> tuple[Problem, ...]:

@@ -17,9 +17,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from optrack.core.snapshot import Snapshot
-from optrack.steps.capture import Sampler, capture_after, capture_before, capture_running
-from optrack.steps.record.store import Store
+from optrack.host.capture import capture_after, capture_before, capture_running
+from optrack.host.sampler import Sampler
+from optrack.model.snapshot import Snapshot
+from optrack.store.store import Store
 from tests.capture.fake_nvml import Device, FakeNvml
 from tests.capture.repositories import SETTINGS, git, new_repository
 from tests.capture.world import SALT, World

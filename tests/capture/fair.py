@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from optrack.core.fairness.difference import comparison, differences
+from optrack.judge.difference import comparison, differences
 from tests.capture.repositories import SETTINGS, git
 from tests.capture.world import World
 

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from optrack.core.fairness.difference import differences
-from optrack.core.judgement import Difference
-from optrack.core.snapshot import Snapshot
+from optrack.judge.difference import differences
+from optrack.model.judgement import Difference
+from optrack.model.snapshot import Snapshot
 from tests.capture.repositories import SETTINGS, git
 from tests.capture.world import World, commit_in
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from optrack.core.fairness.applied import arguments_part, not_applied, rewritten_arguments, unseen_treatment
-from optrack.core.secrets.masking import mask_value
-from optrack.core.snapshot import Snapshot
+from optrack.judge.applied import arguments_part, not_applied, rewritten_arguments, unseen_treatment
+from optrack.model.masking import mask_value
+from optrack.model.snapshot import Snapshot
 
 SALT = b"salt"
 

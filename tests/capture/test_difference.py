@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from optrack.core.fairness.difference import comparison, differences
-from optrack.core.judgement import Difference
-from optrack.core.snapshot import Snapshot
+from optrack.judge.difference import comparison, differences
+from optrack.model.judgement import Difference
+from optrack.model.snapshot import Snapshot
 
 
 def snapshot(**parts: Any) -> Snapshot:

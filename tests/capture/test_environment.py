@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from optrack.core.fairness.difference import comparison, differences, not_applied
-from optrack.core.fairness.variables import is_noise, is_relevant, parse_environ, plain
-from optrack.core.snapshot import Snapshot
-from optrack.steps.capture import capture_running
+from optrack.host.capture import capture_running
+from optrack.judge.applied import not_applied
+from optrack.judge.difference import comparison, differences
+from optrack.judge.variables import is_noise, is_relevant, parse_environ, plain
+from optrack.model.snapshot import Snapshot
 from tests.capture.processes_for_tests import WIPE, WORKER, tree
 
 SALT = b"salt"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from optrack.core.fairness.difference import comparison, differences
+from optrack.judge.difference import comparison, differences
 from tests.capture.fair import HAPPENED, flagged
 from tests.capture.world import World
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from optrack.core.fairness.field_table import FIELDS
-from optrack.core.fairness.fields import field_of, leaves, undeclared
+from optrack.judge.field_table import FIELDS
+from optrack.judge.fields import field_of, leaves, undeclared
 from tests.capture.planted import PLANTED
 from tests.capture.world import World
 

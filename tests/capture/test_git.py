@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from optrack.steps.capture.git import describe_repository
+from optrack.host.git import describe_repository
 from tests.capture.repositories import commit, git, new_repository
 
 

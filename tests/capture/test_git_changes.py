@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from optrack.core.report.replay import shell_word
-from optrack.steps.capture.git import describe_repository
+from optrack.host.git import describe_repository
+from optrack.render.replay import shell_word
 from tests.capture.repositories import commit, fingerprint, git, new_repository
 
 

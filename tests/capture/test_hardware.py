@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from optrack.steps.capture.cgroup import cgroup_limits
-from optrack.steps.capture.gpu import gpus_part, visible_devices
-from optrack.steps.capture.hardware import hardware_part
-from optrack.steps.capture.host import Places, host_part
+from optrack.host.gpus import gpus_part, visible_devices
+from optrack.host.hardware import Places, hardware_part, host_part
+from optrack.host.limits import cgroup_limits
 from tests.capture.fake_nvml import Device, FakeNvml, NoDriver
 from tests.capture.world import World
 
@@ -137,7 +136,7 @@ def test_limits_of_version_1_are_read_by_controller(tmp_path: Path) -> None:
 
 
 def test_the_hardware_can_be_printed_by_hand() -> None:
-    command = [sys.executable, "-m", "optrack.steps.capture.hardware"]
+    command = [sys.executable, "-m", "optrack.host.hardware"]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     printed = json.loads(done.stdout)
     assert printed["hardware"]["gpus"]["count"] >= 0

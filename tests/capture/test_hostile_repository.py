@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from optrack.steps.capture.git import describe_repository
-from optrack.steps.patching import patched_copy, working_tree
+from optrack.host.git import describe_repository
+from optrack.host.patching import patched_copy, working_tree
 from tests.capture.repositories import commit, git, new_repository
 
 HOOKS = ("post-index-change", "post-checkout", "pre-commit", "reference-transaction", "fsmonitor-watchman")

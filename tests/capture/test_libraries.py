@@ -5,9 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from optrack.steps.capture.elf import build_id
-from optrack.steps.capture.libraries import WATCHED, libraries_part, mapped
-from optrack.steps.capture.tree import Member
+from optrack.host.libraries import WATCHED, build_id, libraries_part, mapped
+from optrack.host.process_tree import Member
 from tests.capture.planted import CLEAN_LIBRARY
 from tests.capture.world import World
 

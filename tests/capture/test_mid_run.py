@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from optrack.core.fairness.difference import differences
-from optrack.core.snapshot import Snapshot
-from optrack.steps.capture import capture_after, capture_before
+from optrack.host.capture import capture_after, capture_before
+from optrack.judge.difference import differences
+from optrack.model.snapshot import Snapshot
 from tests.capture.repositories import commit, git, new_repository
 
 SALT = b"salt"

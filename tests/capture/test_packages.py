@@ -6,9 +6,8 @@ import os
 import sys
 from pathlib import Path
 
-from optrack.steps.capture.interpreter import interpreter_of
-from optrack.steps.capture.packages import packages_part
-from optrack.steps.capture.tree import Member, read_tree
+from optrack.host.packages import interpreter_of, packages_part
+from optrack.host.process_tree import Member, read_tree
 from tests.capture.world import BINARY, VERSION, World
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from optrack.core.fairness.difference import comparison, differences
-from optrack.core.judgement import Difference
+from optrack.judge.difference import comparison, differences
+from optrack.model.judgement import Difference
 from tests.capture.planted import PLANTED, Planted
 from tests.capture.world import World
 

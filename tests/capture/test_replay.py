@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from optrack.core.report.replay import replay_script
-from optrack.core.snapshot import Snapshot
-from optrack.steps.capture import capture_before
+from optrack.host.capture import capture_before
+from optrack.model.snapshot import Snapshot
+from optrack.render.replay import replay_script
 from tests.capture.repositories import commit, fingerprint, git, new_repository
 from tests.capture.test_git_changes import FIRST, everything_changed
 

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from optrack.steps.capture import Sampler
+from optrack.host.sampler import Sampler
 from tests.capture.fake_nvml import FakeNvml, NoDriver
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from optrack.core.fairness.applied import arguments_part
-from optrack.core.report.replay import replay_script
-from optrack.core.report.snapshot_text import snapshot_lines
-from optrack.core.secrets.masking import is_masked, looks_secret, mask_argv, mask_data, mask_text, mask_value
+from optrack.judge.applied import arguments_part
+from optrack.model.masking import is_masked, mask_argv, mask_data, mask_text, mask_value
+from optrack.model.secret_scan import looks_secret
+from optrack.render.provenance import snapshot_lines
+from optrack.render.replay import replay_script
 from tests.capture.planted_secrets import NAMED, TOKENS, all_secrets, arguments, environment, source
 from tests.capture.repositories import git
 from tests.capture.world import SALT, World

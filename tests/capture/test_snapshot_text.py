@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from optrack.core.report.snapshot_text import diff_lines, snapshot_lines
-from optrack.core.snapshot import Snapshot
+from optrack.model.snapshot import Snapshot
+from optrack.render.provenance import diff_lines, snapshot_lines
 from tests.capture.world import World
 
 

@@ -13,11 +13,11 @@ from typing import Any
 import psutil
 import pytest
 
-from optrack.core.fairness.difference import comparison, differences
-from optrack.core.fairness.unseen import of_a_failed_start
-from optrack.core.snapshot import Snapshot
-from optrack.steps.capture import capture_running
-from optrack.steps.capture.tree import read_tree
+from optrack.host.capture import capture_running
+from optrack.host.process_tree import read_tree
+from optrack.judge.difference import comparison, differences
+from optrack.judge.unseen import of_a_failed_start
+from optrack.model.snapshot import Snapshot
 
 SERVER = '"$PYTHON" -S -E -c "import time; time.sleep(60)  # server"'
 MONITOR = '"$PYTHON" -S -E -c "import time; time.sleep(60)  # monitor" &'

@@ -15,10 +15,11 @@ from typing import Any
 
 import psutil
 
-from optrack.core.fairness.applied import arguments_part
-from optrack.core.snapshot import Snapshot
-from optrack.steps.capture import Sampler, capture_after, capture_before, capture_running, merge
-from optrack.steps.capture.host import Places
+from optrack.host.capture import capture_after, capture_before, capture_running, merge
+from optrack.host.hardware import Places
+from optrack.host.sampler import Sampler
+from optrack.judge.applied import arguments_part
+from optrack.model.snapshot import Snapshot
 from tests.capture.fake_nvml import FakeNvml
 from tests.capture.repositories import commit, git, new_repository
 

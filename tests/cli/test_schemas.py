@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from optrack.cli import COMMANDS
-from optrack.core.contract import ANSWERS, answer_schema
+from optrack.contract.answers import ANSWERS, answer_schema
 from tests.cli.conftest import Call
 
 UNTESTED = {

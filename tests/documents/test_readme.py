@@ -11,10 +11,10 @@ import click
 import pytest
 
 from optrack.cli import COMMANDS, cli
-from optrack.core.judgement import Verdict
-from optrack.core.recipes.schema import FRONT_MATTER, RECIPE
-from optrack.core.report.briefing import EXIT_CODES
-from optrack.plan import parse_plan
+from optrack.model.judgement import Verdict
+from optrack.model.recipe_schema import FRONT_MATTER, RECIPE
+from optrack.plan.read import parse_plan
+from optrack.render.briefing import EXIT_CODES
 from optrack.settings import load_settings
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from optrack.steps.preflight import free_port
+from optrack.host.fitness import free_port
 from tests.end_to_end.plans import SMALL, with_recipe
 from tests.end_to_end.project import Project
 

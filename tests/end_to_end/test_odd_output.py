@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from optrack.core.parsers import parse_output
-from optrack.core.parsers.requests import asked_in_shell
+from optrack.metrics.read import parse_output
+from optrack.metrics.rules import asked_in_shell
 from tests.cleanliness import clean_environment
 from tests.end_to_end.project import ROOT, Answer, Project
 
@@ -108,7 +108,7 @@ def _busy_readers(folder: Path) -> list[int]:
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             words = (entry / "cmdline").read_bytes().split(b"\0")
-            if b"optrack.steps.parse_child" not in words or (entry / "cwd").readlink() != folder:
+            if b"optrack.host.parse_child" not in words or (entry / "cwd").readlink() != folder:
                 continue
             ticks = (entry / "stat").read_text().rpartition(")")[2].split()[11]
         except OSError:

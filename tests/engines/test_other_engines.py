@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from optrack.core.recipes.recipe import Bench, Ready, Recipe
+from optrack.engines.protocol import Place
+from optrack.engines.registry import engine_named
+from optrack.engines.server import package_folder, package_version
 from optrack.errors import PlanError
-from optrack.steps.engines import engine_named
-from optrack.steps.engines.installed import package_folder, package_version
-from optrack.steps.engines.protocol import Place
+from optrack.model.recipe import Bench, Ready, Recipe
 
 VLLM = engine_named("vllm")
 COMMAND = engine_named("command")

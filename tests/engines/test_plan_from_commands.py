@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from optrack.core.planning.scaffold_command import plan_from_commands, split_commands
 from optrack.errors import UsageError
+from optrack.plan.scaffold import plan_from_commands, split_commands
 
 
 def _recipe(plan: str) -> dict[str, Any]:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from optrack.core.plan import Plan
-from optrack.core.planning.check import check
-from optrack.core.recipes.recipe import Recipe
-from optrack.core.recipes.resolve import resolve
-from optrack.plan import parse_plan
-from optrack.steps.engines import engine_named
-from optrack.steps.engines.protocol import Place
+from optrack.app.plan_check import check
+from optrack.engines.protocol import Place
+from optrack.engines.registry import engine_named
+from optrack.model.plan import Plan
+from optrack.model.recipe import Recipe
+from optrack.plan.read import parse_plan
+from optrack.plan.resolve import resolve
 
 PLANS = Path(__file__).parents[2] / "plans"
 NAMES = ("eagle-fast-verify", "h200-sglang", "nccl-allreduce")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from optrack.steps.engines.arguments import Arguments
-from optrack.steps.engines.sglang_arguments import Known, canonical, known_to, problems
+from optrack.engines.protocol import Arguments
+from optrack.engines.sglang_arguments import Known, canonical, known_to, problems
 
 CLASSIC = """
 raise RuntimeError("this module must not be imported")

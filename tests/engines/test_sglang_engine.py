@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from optrack.core.recipes.recipe import Bench, Ready, Recipe
+from optrack.engines.protocol import Place
+from optrack.engines.registry import engine_named
+from optrack.engines.sglang import READY_LINE, SglangEngine
 from optrack.errors import PlanError
-from optrack.steps.engines import engine_named
-from optrack.steps.engines.protocol import Place
-from optrack.steps.engines.sglang import READY_LINE, SglangEngine
+from optrack.model.recipe import Bench, Ready, Recipe
 
 SGLANG = engine_named("sglang")
 
@@ -260,7 +260,7 @@ def test_a_server_that_says_nothing_has_no_report(tmp_path: Path, server: int) -
 def test_the_cache_is_flushed_or_it_is_said_that_it_was_not(
     tmp_path: Path, server: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("optrack.steps.engines.sglang._PAUSE_S", 0.0)
+    monkeypatch.setattr("optrack.engines.sglang._PAUSE_S", 0.0)
     monkeypatch.setattr(_Server, "answers", {("POST", "/flush_cache"): (200, {})})
     assert SGLANG.settle(recipe(), place(tmp_path, server)) is None
     monkeypatch.setattr(_Server, "answers", {("POST", "/flush_cache"): (400, "requests are running")})

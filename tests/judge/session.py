@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from optrack.core.judge import Rules, Side, launch_order
-from optrack.core.metrics import Metric, Sample, metric_named
+from optrack.judge.evidence import Rules, Side
+from optrack.judge.sequential import launch_order
+from optrack.model.metrics import Metric, Sample, metric_named
 
 SPEED = metric_named("output_throughput")
 LATENCY = metric_named("mean_itl_ms")

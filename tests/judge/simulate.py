@@ -13,13 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from optrack.core.judge.baselines import history_of
-from optrack.core.judge.evidence import Evidence, History, Launch, Rules
-from optrack.core.judge.interval import estimate
-from optrack.core.judge.sequential import is_settled, launch_order
-from optrack.core.judge.verdict import conclude
-from optrack.core.judgement import Verdict
-from optrack.core.metrics import metric_named
+from optrack.judge.baselines import history_of
+from optrack.judge.evidence import Evidence, History, Launch, Rules
+from optrack.judge.interval import estimate
+from optrack.judge.sequential import is_settled, launch_order
+from optrack.judge.verdict import conclude
+from optrack.model.judgement import Verdict
+from optrack.model.metrics import metric_named
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,11 +6,11 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from optrack.core.fairness.applied import not_applied
-from optrack.core.fairness.difference import comparison, differences
-from optrack.core.judge import judge
-from optrack.core.judgement import Difference, Judgement
-from optrack.core.snapshot import Snapshot
+from optrack.judge.applied import not_applied
+from optrack.judge.difference import comparison, differences
+from optrack.judge.judging import judge
+from optrack.model.judgement import Difference, Judgement
+from optrack.model.snapshot import Snapshot
 from tests.judge.session import BASE, rules, scaled, side
 
 GONE = object()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from optrack.core.judge import judge
-from optrack.core.judge.audit import Case, audit, improved, resting_on
-from optrack.core.judgement import Difference
-from optrack.core.run import Failure
+from optrack.judge.audit import Case, audit, improved, resting_on
+from optrack.judge.judging import judge
+from optrack.model.judgement import Difference
+from optrack.model.run import Failure
 from tests.judge.session import BASE, rules, scaled, side
 
 FACTORS = {"env.A": ("1", "2")}

@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from optrack.core.fairness.difference import comparison
-from optrack.core.judge.baselines import (
+from optrack.judge.baselines import (
     Baseline,
     Measurement,
     ageing,
@@ -20,9 +19,10 @@ from optrack.core.judge.baselines import (
     unseen_code,
     with_load_counted,
 )
-from optrack.core.judge.evidence import Evidence, evidence_of
-from optrack.core.judgement import Difference, Effect
-from optrack.core.snapshot import Snapshot
+from optrack.judge.difference import comparison
+from optrack.judge.evidence import Evidence, evidence_of
+from optrack.model.judgement import Difference, Effect
+from optrack.model.snapshot import Snapshot
 from tests.judge.session import flat, side
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from optrack.core.judge.calibration import Expectation, calibrate, expected_gain
-from optrack.core.metrics import Metric
-from optrack.core.plan import Quantity
+from optrack.judge.calibration import Expectation, calibrate, expected_gain
+from optrack.model.metrics import Metric
+from optrack.model.plan import Quantity
 from tests.judge.session import SPEED
 
 LOW = Metric(name="latency", unit="", better="lower")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from optrack.core.fairness.declined import declined, declining_lines
-from optrack.core.snapshot import Snapshot
+from optrack.judge.remarks import declined, declining_lines
+from optrack.model.snapshot import Snapshot
 
 LOG = """\
 [2026-03-02 15:12:01 TP0] server_args=ServerArgs(enable_fast_path=True)

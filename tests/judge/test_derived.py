@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from optrack.core.judge.derived import derive, expression_problem
+from optrack.judge.derived import derive, expression_problem
 
 OWN = {"output_throughput": 71.3, "verify_ms": 29.9, "accept_length": 2.0, "power_w": 2400.0}
 BASELINE = {"output_throughput": 90.0}

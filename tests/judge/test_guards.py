@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from optrack.core.judge import judge
-from optrack.core.judgement import Judgement
-from optrack.core.recipes.recipe import Check
+from optrack.judge.judging import judge
+from optrack.model.judgement import Judgement
+from optrack.model.recipe import Check
 from tests.judge.session import BASE, LATENCY, flat, rules, samples, scaled, side
 
 GSM8K = {"gsm8k": Check(command="python eval.py", min=0.92)}

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from optrack.core.judge.baselines import history_of
-from optrack.core.judge.evidence import Evidence, Launch, evidence_of
-from optrack.core.judge.interval import Estimate, estimate, pairs_of
-from optrack.core.metrics import Sample
+from optrack.judge.baselines import history_of
+from optrack.judge.evidence import Evidence, Launch, evidence_of
+from optrack.judge.interval import Estimate, estimate, pairs_of
+from optrack.model.metrics import Sample
 from tests.judge.session import SPEED, flat, side
 
 

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from optrack.core.judge.audit import lost_since
-from optrack.core.judge.lineage import Link, against_original, both_effects, in_force_at
-from optrack.core.judge.registry import registry_of
-from optrack.core.judgement import Attribution, Difference, Effect, Guard, Judgement
-from optrack.core.metrics import Metric
-from optrack.core.run import Run
-from optrack.core.state import Adoption, Judged
+from optrack.judge.audit import lost_since
+from optrack.judge.lineage import Link, against_original, both_effects, in_force_at, registry_of
+from optrack.model.item import Adoption, Judged
+from optrack.model.judgement import Attribution, Difference, Effect, Guard, Judgement
+from optrack.model.metrics import Metric
+from optrack.model.run import Run
 from tests.judge.session import SPEED, rules, samples
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from optrack.core.judge import Side, judge
-from optrack.core.judgement import Difference, Judgement
-from optrack.core.run import Failure
+from optrack.judge.evidence import Side
+from optrack.judge.judging import judge
+from optrack.model.judgement import Difference, Judgement
+from optrack.model.run import Failure
 from tests.judge.session import BASE, rules, side
 
 CRASH = Failure(kind="nccl", message="NCCL WARN Cuda failure: invalid usage", fingerprint="f1")

@@ -9,10 +9,12 @@ import sys
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optrack.core.judge import Side, judge, next_step, rules_of
-from optrack.core.judgement import Comparison, Judgement
-from optrack.core.metrics import Sample
-from optrack.core.recipes.recipe import Recipe
+from optrack.judge.evidence import Side, rules_of
+from optrack.judge.judging import judge
+from optrack.judge.sequential import next_step
+from optrack.model.judgement import Comparison, Judgement
+from optrack.model.metrics import Sample
+from optrack.model.recipe import Recipe
 from tests.judge.session import SPEED, rules, side
 
 VALUES = st.one_of(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from optrack.core.judge import judge, launch_order, next_step
-from optrack.core.judge.spending import nominal_tails
-from optrack.core.recipes.recipe import Check
+from optrack.judge.judging import judge
+from optrack.judge.multiplicity import nominal_tails
+from optrack.judge.sequential import launch_order, next_step
+from optrack.model.recipe import Check
 from tests.judge.session import BASE, flat, rules, scaled, side
 
 

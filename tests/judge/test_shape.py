@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from optrack.core.judge.evidence import evidence_of
-from optrack.core.judge.shape import observations, two_modes
+from optrack.judge.evidence import evidence_of
+from optrack.judge.sample_shape import observations, two_modes
 from tests.judge.session import BASE, flat, side
 
 

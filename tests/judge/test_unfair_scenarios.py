@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from optrack.core.judge.baselines import Measurement, ageing, ageing_differences
+from optrack.judge.baselines import Measurement, ageing, ageing_differences
 from tests.judge.snapshots import CHANNELS, GONE, TUNED, judged
 
 LOST = {f"env/server/{name}": GONE for name in TUNED if name != "NCCL_MAX_NCHANNELS"}

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from optrack.core.judge import History, judge
-from optrack.core.judge.verdict import verdict_of
-from optrack.core.judgement import Effect, Judgement
-from optrack.core.metrics import Metric, Sample
+from optrack.judge.evidence import History
+from optrack.judge.judging import judge
+from optrack.judge.verdict import verdict_of
+from optrack.model.judgement import Effect, Judgement
+from optrack.model.metrics import Metric, Sample
 from tests.judge.session import BASE, LATENCY, SPEED, flat, rules, samples, scaled, side
 
 FACTORS = {"env.NCCL_MAX_NCHANNELS": ("16", "2")}

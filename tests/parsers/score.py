@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from optrack.core.metrics import Reading
-from optrack.core.parsers import Output, Parsed, parse_output
-from optrack.core.parsers.nccl_tests import rows_of
-from optrack.core.parsers.serving_table import metric_of
-from optrack.core.recipes.recipe import MetricRule
+from optrack.metrics.nccl import rows_of
+from optrack.metrics.output import Output, Parsed
+from optrack.metrics.read import parse_output
+from optrack.metrics.serving_table import metric_of
+from optrack.model.metrics import Reading
+from optrack.model.recipe import MetricRule
 
 Check = tuple[str, Any, Any]
 """What is compared, the right value, and the value that was read."""

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optrack.core.parsers import Output, parse_output, parser_names, parsers
-from optrack.core.parsers.output import number, slug
+from optrack.metrics.output import Output, number, slug
+from optrack.metrics.read import parse_output
+from optrack.metrics.registry import parser_names, parsers
 from tests.parsers.samples import LLAMA, NCCL, TABLE, decode_line, serving_table, sglang_row, vllm_lines
 
 SAMPLES = (

@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from optrack.core.parsers import parse_output, parsers, sglang_log, vllm_log
-from optrack.core.parsers.output import LINE_CHARS, Output
+from optrack.metrics import sglang_log, vllm_log
+from optrack.metrics.output import LINE_CHARS, Output
+from optrack.metrics.read import parse_output
+from optrack.metrics.registry import parsers
 
 LENGTH = 200_000
 CPU_S = 3.0

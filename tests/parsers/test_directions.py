@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from optrack.core.metrics import metric_named
+from optrack.model.metrics import metric_named
 
 HIGHER = [
     "output_throughput",

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from optrack.core.parsers import Parsed, parse_output
+from optrack.metrics.output import Parsed
+from optrack.metrics.read import parse_output
 from tests.parsers.samples import LLAMA, NCCL
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from optrack.core.parsers import parse_output, parser_named, parser_names, parsers
+from optrack.engines.registry import engine_named, engines
 from optrack.errors import PlanError
-from optrack.steps.engines import engine_named, engines
+from optrack.metrics.read import parse_output
+from optrack.metrics.registry import parser_named, parser_names, parsers
 
 EXAMPLE = Path(__file__).with_name("example_package")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from optrack.core.parsers import parse_output
-from optrack.core.recipes.recipe import MetricRule
+from optrack.metrics.read import parse_output
+from optrack.model.recipe import MetricRule
 from tests.parsers.samples import sglang_row
 
 

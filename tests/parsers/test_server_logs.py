@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from optrack.core.metrics import Reading
-from optrack.core.parsers import parse_output, parse_server_log
+from optrack.metrics.read import parse_output, parse_server_log
+from optrack.model.metrics import Reading
 from tests.parsers.samples import decode_line, vllm_lines
 
 

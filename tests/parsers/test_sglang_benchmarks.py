@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from optrack.core.parsers import parse_output
+from optrack.metrics.read import parse_output
 from tests.parsers.samples import TABLE, serving_table, sglang_row
 
 

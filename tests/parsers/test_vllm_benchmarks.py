@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from optrack.core.parsers import parse_output
-from optrack.core.parsers.vllm_sweep import read_sweep
+from optrack.metrics.read import parse_output
+from optrack.metrics.vllm_sweep import read_sweep
 from tests.parsers.samples import serving_table
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-from optrack.core.judgement import Effect, Judgement, Verdict
-from optrack.core.plan import Plan
-from optrack.core.state import ItemState
-from optrack.core.status import Status
-from optrack.plan import parse_plan
+from optrack.model.item import ItemState
+from optrack.model.judgement import Effect, Judgement, Verdict
+from optrack.model.plan import Plan, Status
+from optrack.plan.read import parse_plan
 
 CAMPAIGN = """\
 ---

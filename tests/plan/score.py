@@ -16,8 +16,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from optrack.core.plan import Item, Plan, Quantity
-from optrack.plan import parse_plan
+from optrack.model.plan import Item, Plan, Quantity
+from optrack.plan.read import parse_plan
 
 
 @dataclass

@@ -12,13 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from optrack.core.choosing.choose import choose
-from optrack.core.planning.check import check
-from optrack.core.planning.scaffold import new_plan
-from optrack.core.planning.todo import read_todos, todos
+from optrack.app.plan_check import check
 from optrack.errors import OptrackError
-from optrack.plan import parse_plan
 from optrack.plan.quantity import quantity
+from optrack.plan.read import parse_plan
+from optrack.plan.scaffold import new_plan
+from optrack.plan.schedule import choose
+from optrack.plan.todo import todos
+from optrack.plan.todo_read import read_todos
 from tests.plan.plans import CAMPAIGN, states
 
 DOCUMENTS = int(os.environ.get("OPTRACK_TEST_DOCUMENTS", "150"))

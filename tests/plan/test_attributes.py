@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from optrack.core.plan import Item, Quantity
+from optrack.model.plan import Item, Quantity
 from tests.plan.plans import read
 
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from optrack.core.planning.check import check, has_errors
-from optrack.plan import parse_plan
+from optrack.app.plan_check import check, has_errors
+from optrack.plan.read import parse_plan
 
 PLAN = """---
 metric: {{name: score, better: higher}}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from optrack.core.planning.check import check, has_errors
-from optrack.core.planning.scaffold import new_plan
+from optrack.app.plan_check import check, has_errors
+from optrack.plan.scaffold import new_plan
 from tests.plan.plans import CAMPAIGN, read
 
 

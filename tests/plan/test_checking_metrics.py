@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from optrack.campaign.plan_problems import plan_problems
-from optrack.core.planning.check import check
+from optrack.app.plan_check import check
+from optrack.app.plan_problems import plan_problems
 from tests.plan.plans import read
 
 _SERVING = "bench: {tool: sglang.bench_serving, num-prompts: 8}"

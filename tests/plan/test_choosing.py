@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from optrack.core.choosing.choose import Choice, choose
-from optrack.core.choosing.skip import read_condition
-from optrack.core.choosing.standing import reopened, rollup
-from optrack.core.judgement import Verdict
+from optrack.model.judgement import Verdict
+from optrack.plan.schedule import Choice, choose, reopened, rollup
+from optrack.plan.skip import read_condition
 from tests.plan.plans import CAMPAIGN, judged, read, states
 
 

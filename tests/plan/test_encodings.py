@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from optrack.errors import PlanError
-from optrack.plan import parse_plan
+from optrack.plan.read import parse_plan
 from tests.plan.plans import CAMPAIGN, outline, read
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from optrack.core.plan import Plan
+from optrack.model.plan import Plan
 from tests.plan.plans import outline, read
 
 _PHASES = """# Tuning plan

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optrack.core.plan import Quantity
+from optrack.model.plan import Quantity
 from tests.plan.plans import outline, read
 
 

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from optrack.core.plan import Plan
-from optrack.core.recipes.resolve import resolve
-from optrack.core.recipes.schema import RECIPE, recipe_schema
 from optrack.errors import PlanError
+from optrack.model.plan import Plan
+from optrack.model.recipe_schema import RECIPE, recipe_schema
+from optrack.plan.resolve import resolve
 from tests.plan.plans import CAMPAIGN, read
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from optrack.core.recipes.recipe import leaves, overlay
-from optrack.core.recipes.resolve import resolve
 from optrack.errors import PlanError
+from optrack.model.recipe import leaves, overlay
+from optrack.plan.resolve import resolve
 from tests.plan.plans import CAMPAIGN, read
 
 

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from optrack.core.planning.todo import match_todos, read_todos, todos
+from optrack.plan.todo import match_todos, todos
+from optrack.plan.todo_read import read_todos
 from tests.plan.plans import CAMPAIGN, read, states
 
 

@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from optrack.core.failures.classify import classify
+from optrack.judge.failures import classify
 
 
 def main(folders: list[str]) -> None:

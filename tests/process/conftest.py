@@ -13,11 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from optrack.core.recipes.recipe import Ready
-from optrack.steps.launch import start_server, wait_until_ready
-from optrack.steps.preflight import free_port
-from optrack.steps.process import Command, Tree, become_subreaper, end_leftovers, leftovers
-from optrack.steps.process.logs import Limits
+from optrack.host.command import Command, become_subreaper
+from optrack.host.fitness import free_port
+from optrack.host.launch import start_server, wait_until_ready
+from optrack.host.leftovers import end_leftovers, leftovers
+from optrack.host.logs import Limits
+from optrack.host.tree import Tree
+from optrack.model.recipe import Ready
 
 FAKE = Path(__file__).with_name("fake_server.py")
 

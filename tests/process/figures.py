@@ -20,14 +20,15 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from optrack.core.frozen import Frozen
-from optrack.core.recipes.recipe import Ready
-from optrack.steps.launch import start_server, wait_until_ready
-from optrack.steps.measure import run_bench
-from optrack.steps.preflight import free_port
-from optrack.steps.process import Tree, become_subreaper
-from optrack.steps.process.logs import Limits
-from optrack.steps.process.stretch import window_of
+from optrack.host.bench import run_bench
+from optrack.host.command import become_subreaper
+from optrack.host.fitness import free_port
+from optrack.host.launch import start_server, wait_until_ready
+from optrack.host.logs import Limits
+from optrack.host.stretch import window_of
+from optrack.host.tree import Tree
+from optrack.model.recipe import Ready
+from optrack.model.value import Frozen
 from tests.process.torture import Project
 
 FAKE = Path(__file__).with_name("fake_server.py")

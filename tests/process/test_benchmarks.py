@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from optrack.core.frozen import Frozen
-from optrack.steps.launch import StageFailed
-from optrack.steps.measure import run_bench
-from optrack.steps.process import Tree, leftovers
-from optrack.steps.process.logs import Limits
-from optrack.steps.process.stretch import window_of
+from optrack.host.bench import run_bench
+from optrack.host.launch import StageFailed
+from optrack.host.leftovers import leftovers
+from optrack.host.logs import Limits
+from optrack.host.stretch import window_of
+from optrack.host.tree import Tree
+from optrack.model.value import Frozen
 from tests.process.conftest import Lab
 
 

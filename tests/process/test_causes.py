@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from optrack.core.failures.classify import classify
-from optrack.core.run import Failure
+from optrack.judge.failures import classify
+from optrack.model.run import Failure
 
 FRAME = '  File "/opt/app/serve.py", line 12, in main\n    engine.start()\n    ^^^^^^^^^^^^^^\n'
 HEAD = f"Traceback (most recent call last):\n{FRAME}"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optrack.core.failures.classify import classify, fingerprint, normalised, plain_failure
-from optrack.core.run import Failure
+from optrack.judge.failures import classify, fingerprint, normalised, plain_failure
+from optrack.model.run import Failure
 
 
 def ready_failure(log: str, exit_code: int | None = None, signal: str | None = "SIGKILL") -> Failure:

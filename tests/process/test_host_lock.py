@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from optrack.errors import HostUnfitError
-from optrack.steps.hostlock import lock_host
-from optrack.steps.process import identity
+from optrack.host.locks import lock_host
+from optrack.host.proc import identity
 
 HOLD = """
 import sys, time, pathlib

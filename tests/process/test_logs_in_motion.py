@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from optrack.core.recipes.recipe import Ready
-from optrack.steps.launch import StageFailed, start_server
-from optrack.steps.measure import run_bench
-from optrack.steps.process import Tree, logs
-from optrack.steps.process.logs import Follower
-from optrack.steps.process.stretch import Stretch, tail_of
+from optrack.host import logs
+from optrack.host.bench import run_bench
+from optrack.host.launch import StageFailed, start_server
+from optrack.host.logs import Follower
+from optrack.host.stretch import Stretch, tail_of
+from optrack.host.tree import Tree
+from optrack.model.recipe import Ready
 from tests.process.conftest import Lab, eventually
 
 BAR = b"".join(b"\r%3d%%|%-40s| %d/1000 \xe2\x96\x88" % (n // 10, b"#" * (n // 25), n) for n in range(1000))

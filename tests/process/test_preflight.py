@@ -14,9 +14,9 @@ from typing import Literal
 import pytest
 
 from optrack.errors import HostUnfitError
-from optrack.steps import gpus
-from optrack.steps.preflight import Problem, check_host, free_port, is_free, unfit
-from optrack.steps.process import start
+from optrack.host import fitness as gpus
+from optrack.host.fitness import Problem, check_host, free_port, is_free, unfit
+from optrack.host.tree import start
 from tests.process.conftest import Lab
 
 

@@ -10,9 +10,9 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from optrack.core.recipes.recipe import Ready
-from optrack.steps.launch import StageFailed
-from optrack.steps.process.logs import Limits
+from optrack.host.launch import StageFailed
+from optrack.host.logs import Limits
+from optrack.model.recipe import Ready
 from tests.process.conftest import FAKE, Lab, eventually
 
 SERVER_STARTED = "The server is fired up"

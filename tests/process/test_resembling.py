@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from optrack.core.failures.classify import plain_failure
-from optrack.core.planning.resembling import resembling
-from optrack.core.run import Outcome, Run
+from optrack.judge.failures import plain_failure
+from optrack.model.run import Outcome, Run
+from optrack.plan.added import resembling
 
 BASE: dict[str, Any] = {"launch": "serve", "env": {"NCCL_ALGO": "Ring"}}
 TREE = {"launch": "serve", "env": {"NCCL_ALGO": "Tree"}}

@@ -9,10 +9,11 @@ import subprocess
 
 import pytest
 
-from optrack.steps import gpus
-from optrack.steps.process import identity, is_alive, leftovers
-from optrack.steps.process.command import MARKER
-from optrack.steps.teardown import Teardown, tear_down
+from optrack.host import fitness as gpus
+from optrack.host.command import MARKER
+from optrack.host.leftovers import leftovers
+from optrack.host.proc import identity, is_alive
+from optrack.host.teardown import Teardown, tear_down
 from tests.process.conftest import Lab
 
 
@@ -47,7 +48,7 @@ def test_what_carries_the_marker_outside_of_the_tree_ends_with_it(lab: Lab) -> N
 
 
 def test_a_port_that_is_not_given_back_is_told(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optrack.steps.teardown.PORT_S", 0.1)
+    monkeypatch.setattr("optrack.host.teardown.PORT_S", 0.1)
     tree = lab.serve()
     lab.wait(tree)
     with socket.socket(socket.AF_INET6) as taken:

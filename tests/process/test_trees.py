@@ -12,20 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from optrack.core.run import ProcessId
-from optrack.steps.process import (
-    CommandTimeoutError,
-    Exit,
-    end,
-    end_leftovers,
-    identity,
-    is_alive,
-    leftovers,
-    own_identity,
-    run,
-    start,
-)
-from optrack.steps.process.proc import program
+from optrack.host.command import Exit
+from optrack.host.leftovers import end, end_leftovers, leftovers
+from optrack.host.proc import identity, is_alive, own_identity, program
+from optrack.host.run import CommandTimeoutError, run
+from optrack.host.tree import start
+from optrack.model.run import ProcessId
 from tests.process.conftest import Lab, eventually
 
 

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from optrack.core.choosing.resume import (
+from optrack.model.metrics import Metric, Sample
+from optrack.model.run import Run
+from optrack.model.snapshot import Snapshot
+from optrack.runner.resume import (
     Earlier,
     Wanted,
     changed_since,
@@ -16,9 +19,6 @@ from optrack.core.choosing.resume import (
     interrupted_since,
     kept_samples,
 )
-from optrack.core.metrics import Metric, Sample
-from optrack.core.run import Run
-from optrack.core.snapshot import Snapshot
 
 WANTED = Wanted(
     item="1", recipe="r", baseline="b", host="h", launches={"fixed": 3, "sequential": 9}, repetitions=2

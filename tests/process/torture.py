@@ -27,7 +27,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from optrack.steps.process import leftovers, proc
+from optrack.host import proc
+from optrack.host.leftovers import leftovers
 
 ROOT = Path(__file__).parents[2]
 FAKE = Path(__file__).with_name("fake_server.py")
@@ -93,7 +94,7 @@ class Project:
     def runners(self) -> list[int]:
         """Return the pids of this project's runners."""
         mark = f"--project {self.folder}"
-        return [pid for pid, line in command_lines() if "optrack.runner" in line and mark in line]
+        return [pid for pid, line in command_lines() if "optrack.runner.main" in line and mark in line]
 
     def lost(self) -> list[tuple[int, str]]:
         """Return the processes that have wiped their environment and live, by their last argument."""

@@ -9,13 +9,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from optrack.core.canonical import digest
-from optrack.core.judgement import Judgement
-from optrack.core.metrics import Sample, metric_named
-from optrack.core.plan import Item, Plan
-from optrack.core.run import Run
-from optrack.core.runid import new_run_id
-from optrack.core.status import Status
+from optrack.model.judgement import Judgement
+from optrack.model.metrics import Sample, metric_named
+from optrack.model.plan import Item, Plan, Status
+from optrack.model.run import Run, new_run_id
+from optrack.model.value import digest
 
 NOON = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from optrack.core.run import ProcessId
-from optrack.core.status import Status
 from optrack.errors import UsageError
-from optrack.steps.record.store import Store
+from optrack.model.plan import Status
+from optrack.model.run import ProcessId
+from optrack.store.store import Store
 from tests.record.making import NOON, a_plan, a_run, an_item, later
 
 CALLERS = 8

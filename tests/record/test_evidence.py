@@ -10,12 +10,12 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optrack.core.events import Noted, RepetitionMeasured, StageStarted
-from optrack.core.metrics import series_of
-from optrack.core.run import Failure
-from optrack.core.snapshot import Snapshot
-from optrack.steps.record.merkle import join, split
-from optrack.steps.record.store import Store
+from optrack.model.events import Noted, RepetitionMeasured, StageStarted
+from optrack.model.metrics import series_of
+from optrack.model.run import Failure
+from optrack.model.snapshot import Snapshot
+from optrack.store.contents import join, split
+from optrack.store.store import Store
 from tests.record.making import NOON, a_run, a_sample, fill, later
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from optrack.core.judgement import Difference
-from optrack.core.state import Note
 from optrack.errors import UsageError
-from optrack.steps.record.store import Store
+from optrack.model.item import Note
+from optrack.model.judgement import Difference
+from optrack.store.store import Store
 from tests.record.making import NOON, a_judgement, a_run, later
 
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from optrack.core.events import Noted
-from optrack.core.snapshot import Snapshot
-from optrack.steps.record.store import Store
+from optrack.model.events import Noted
+from optrack.model.snapshot import Snapshot
+from optrack.store.store import Store
 from tests.record.making import NOON, a_plan, a_run, a_sample, an_item, later
 
 KILLS = 25

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optrack.core.plan import Item
-from optrack.core.planning.sync import Known, Matching, match_items
 from optrack.errors import PlanError
+from optrack.model.plan import Item
+from optrack.plan.sync import Known, Matching, match_items
 from tests.record.making import a_plan, an_item
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from optrack.core.status import STATUSES, Status, may_move
 from optrack.errors import UsageError
-from optrack.steps.record.store import Store
+from optrack.model.plan import STATUSES, Status, may_move
+from optrack.store.store import Store
 from tests.record.making import NOON, a_plan, a_run, an_item, later
 
 PAIRS = list(itertools.product(STATUSES, STATUSES))

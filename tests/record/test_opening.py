@@ -17,9 +17,9 @@ from sqlalchemy import create_engine
 from sqlmodel import SQLModel
 
 from optrack.errors import StoreError
-from optrack.steps.record.reader import Reader
-from optrack.steps.record.schema import HEAD, database_path, standing
-from optrack.steps.record.store import Store
+from optrack.store.reader import Reader
+from optrack.store.schema import HEAD, database_path, standing
+from optrack.store.store import Store
 from tests.record.making import NOON, a_plan, an_item
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from optrack.core.metrics import metric_named
-from optrack.core.run import Failure
 from optrack.errors import UsageError
-from optrack.steps.record.reader import Reader
-from optrack.steps.record.store import Store
+from optrack.model.metrics import metric_named
+from optrack.model.run import Failure
+from optrack.store.reader import Reader
+from optrack.store.store import Store
 from tests.record.making import NOON, a_plan, a_run, a_sample, an_item, fill, later
 
 

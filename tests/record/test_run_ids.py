@@ -8,8 +8,8 @@ from datetime import datetime, timedelta, timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optrack.core.canonical import canonical, recipe_digest
-from optrack.core.runid import new_run_id
+from optrack.model.run import new_run_id
+from optrack.model.value import canonical, recipe_digest
 from tests.record.making import NOON
 
 

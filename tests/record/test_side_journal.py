@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, Engine, event
 
-from optrack.core.events import Noted
-from optrack.core.run import ProcessId
-from optrack.core.snapshot import Snapshot
 from optrack.errors import StoreError
-from optrack.steps.record.side import SIDE_NAME
-from optrack.steps.record.store import Store
+from optrack.model.events import Noted
+from optrack.model.run import ProcessId
+from optrack.model.snapshot import Snapshot
+from optrack.store.spool import SIDE_NAME
+from optrack.store.store import Store
 from tests.record.making import NOON, a_judgement, a_plan, a_run, a_sample, an_item, later
 
 

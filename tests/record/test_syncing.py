@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from optrack.core.status import Status
 from optrack.errors import UsageError
-from optrack.steps.record.store import Store
+from optrack.model.plan import Status
+from optrack.store.store import Store
 from tests.record.making import NOON, a_judgement, a_plan, a_run, an_item, later
 
 

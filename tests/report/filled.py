@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from optrack.campaign import Campaign
-from optrack.core.failures.classify import plain_failure
-from optrack.core.metrics import Metric, Sample
-from optrack.core.run import Failure, Run
-from optrack.core.snapshot import Snapshot
-from optrack.court import Court
+from optrack.app.campaign import Campaign
+from optrack.app.evaluator import Court
+from optrack.judge.failures import plain_failure
+from optrack.model.metrics import Metric, Sample
+from optrack.model.run import Failure, Run
+from optrack.model.snapshot import Snapshot
 from optrack.settings import load_settings
 
 BEGUN = datetime(2026, 11, 1, 9, 0, tzinfo=UTC)

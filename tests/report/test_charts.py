@@ -6,8 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from optrack.core.report.chart import Bar, Chart
-from optrack.core.report.export import chart_of, chart_svg, chart_text
+from optrack.render.chart import Bar, Chart, chart_of, chart_svg, chart_text
 from tests.report.filled import Filled
 
 

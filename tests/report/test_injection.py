@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from optrack.core.failures.classify import plain_failure
-from optrack.core.markdown import cell, cell_code, code, fenced, lines, prose
-from optrack.core.report.export import chart_of, chart_svg, chart_text, csv_log, html_page, markdown_log
+from optrack.judge.failures import plain_failure
+from optrack.model.markdown import cell, cell_code, code, fenced, lines, prose
+from optrack.render.chart import chart_of, chart_svg, chart_text
+from optrack.render.data import csv_log
+from optrack.render.html import html_page
+from optrack.render.markdown_log import markdown_log
 from tests.report.filled import PLAN, STEADY, Filled, snapshot_of
 
 EVIL = (
@@ -163,7 +166,7 @@ def test_secrets_are_in_no_format(tmp_path: Path) -> None:
     )
     project.campaign.note("1C", f"the token was {secret}")
     log = project.campaign.log()
-    from optrack.core.report.export import json_log
+    from optrack.render.data import json_log
 
     for text in (markdown_log(log), json_log(log), csv_log(log)):
         assert secret not in text

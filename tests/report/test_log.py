@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from optrack.core.report.export import Log, csv_log, json_log, markdown_log, selected
+from optrack.render.data import csv_log, json_log
+from optrack.render.log import Log, selected
+from optrack.render.markdown_log import markdown_log
 from tests.report.filled import FASTER, Filled, filled
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from optrack.campaign.mlflow_export import export_to_mlflow
+from optrack.render.mlflow import export_to_mlflow
 from tests.report.filled import Filled
 
 mlflow = pytest.importorskip("mlflow")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from optrack.core.report.export import with_section
 from optrack.errors import UsageError
+from optrack.render.section import with_section
 
 BEGIN, END = b"<!-- optrack:begin tuning -->", b"<!-- optrack:end tuning -->"
 

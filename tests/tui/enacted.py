@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from optrack.core.judgement import Attribution, Difference, Effect, Judgement
-from optrack.core.plan import Plan
-from optrack.core.run import Run
-from optrack.core.state import ItemState, Note
+from optrack.model.item import ItemState, Note
+from optrack.model.judgement import Attribution, Difference, Effect, Judgement
+from optrack.model.plan import Plan
+from optrack.model.run import Run
 from tests.tui.enacted_plan import START
 
 

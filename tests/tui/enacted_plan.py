@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from optrack.core.plan import Item, Plan, Quantity, RecipeLayer
+from optrack.model.plan import Item, Plan, Quantity, RecipeLayer
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 NOW = START + timedelta(hours=6, minutes=20)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from optrack.core.events import (
+from optrack.model.events import (
     Entry,
     Event,
     RepetitionMeasured,
@@ -16,8 +16,8 @@ from optrack.core.events import (
     StageEnded,
     StageStarted,
 )
-from optrack.core.metrics import Sample, metric_named
-from optrack.core.run import Failure, Outcome, Run, Stage
+from optrack.model.metrics import Sample, metric_named
+from optrack.model.run import Failure, Outcome, Run, Stage
 from optrack.tui.progress import Side
 from tests.tui.enacted_plan import BASE, BASE_ENV, METRICS, NOW, START
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from optrack.core.events import Entry, RunEnded, RunStarted, StageStarted, StopRequested
-from optrack.core.run import Run
-from optrack.core.state import Note
-from optrack.core.status import Status
 from optrack.errors import NothingToRunError
+from optrack.model.events import Entry, RunEnded, RunStarted, StageStarted, StopRequested
+from optrack.model.item import Note
+from optrack.model.plan import Status
+from optrack.model.run import Run
 from tests.tui.fake_reading import FakeReading
 
 

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from optrack.core.events import Entry
-from optrack.core.judgement import Judgement
-from optrack.core.metrics import series_of
-from optrack.core.plan import Plan, Quantity
-from optrack.core.recipes.recipe import merged_layers, overlay, treatment
-from optrack.core.run import Run, Stage
-from optrack.core.state import ItemState, Transition
 from optrack.errors import UsageError
+from optrack.model.events import Entry
+from optrack.model.item import ItemState, Transition
+from optrack.model.judgement import Judgement
+from optrack.model.metrics import series_of
+from optrack.model.plan import Plan, Quantity
+from optrack.model.recipe import merged_layers, overlay, treatment
+from optrack.model.run import Run, Stage
 from optrack.tui.board import (
     Calibration,
     Compared,

@@ -9,14 +9,13 @@ import argparse
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from optrack.campaign import Campaign
-from optrack.core.canonical import recipe_digest
-from optrack.core.metrics import Sample, metric_named
-from optrack.core.plan import Plan
-from optrack.core.run import Run
-from optrack.core.runid import new_run_id
+from optrack.app.campaign import Campaign
+from optrack.model.metrics import Sample, metric_named
+from optrack.model.plan import Plan
+from optrack.model.run import Run, new_run_id
+from optrack.model.value import recipe_digest
 from optrack.settings import load_settings
-from optrack.steps.record.store import Store
+from optrack.store.store import Store
 
 _BEGAN = datetime(2026, 3, 1, tzinfo=UTC)
 _HEAD = "---\ntitle: A long campaign\n---\n\n```yaml recipe\nlaunch: sleep 60\nbench: 'true'\n```\n\n## Baseline\n"

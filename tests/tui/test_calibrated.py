@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from optrack.core.judgement import Attribution, Effect, Judgement
-from optrack.core.metrics import Metric, Sample
-from optrack.core.plan import Item, Plan, PrimaryMetric, Quantity
-from optrack.core.run import Run
-from optrack.core.state import ItemState
+from optrack.model.item import ItemState
+from optrack.model.judgement import Attribution, Effect, Judgement
+from optrack.model.metrics import Metric, Sample
+from optrack.model.plan import Item, Plan, PrimaryMetric, Quantity
+from optrack.model.run import Run
 from optrack.tui.calibrated import calibrated
 from optrack.tui.screens.history import against
 from tests.tui.enacted_plan import START

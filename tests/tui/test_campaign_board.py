@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from optrack.campaign import Campaign
+from optrack.app.campaign import Campaign
 from optrack.errors import PlanError, StoreError
 from optrack.settings import load_settings
 from optrack.tui.campaign_board import CampaignBoard

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optrack.core.snapshot import Snapshot
+from optrack.model.snapshot import Snapshot
 from optrack.tui.host_load import HostLoad, HostMeter, Reading, recorded_gauges
 from tests.capture.fake_nvml import FakeNvml
 

@@ -9,10 +9,10 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 
 from optrack.cli import tui_command
-from optrack.core.judgement import Judgement
-from optrack.core.plan import Item
-from optrack.core.run import Run
-from optrack.core.state import ItemState
+from optrack.model.item import ItemState
+from optrack.model.judgement import Judgement
+from optrack.model.plan import Item
+from optrack.model.run import Run
 from optrack.tui import marks
 from optrack.tui.app import OptrackApp
 from optrack.tui.ascii_only import in_ascii

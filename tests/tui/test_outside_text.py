@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optrack.core.plan import Item
-from optrack.core.state import ItemState
+from optrack.model.item import ItemState
+from optrack.model.plan import Item
 from optrack.tui.app import OptrackApp
 from optrack.tui.outside import ansi_segments, plain
 from tests.tui.driving import begun, quiet, text_of, until, write_logs

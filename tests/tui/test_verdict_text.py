@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from optrack.core.judgement import Difference
 from optrack.errors import UsageError
+from optrack.model.judgement import Difference
 from optrack.tui.app import OptrackApp
 from optrack.tui.board import Compared
 from optrack.tui.widgets.verdict_text import differences, statistics

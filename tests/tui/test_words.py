@@ -6,11 +6,10 @@ import math
 
 import pytest
 
-from optrack.core.events import Entry, Noted, RunEnded, StopRequested
-from optrack.core.judgement import Effect
-from optrack.core.plan import Quantity
-from optrack.core.status import STATUSES
 from optrack.errors import UsageError
+from optrack.model.events import Entry, Noted, RunEnded, StopRequested
+from optrack.model.judgement import Effect
+from optrack.model.plan import STATUSES, Quantity
 from optrack.tui import figures, marks, serve
 from optrack.tui.pictures import picture_of
 from optrack.tui.plan_rows import Looking, arranged

@@ -13,8 +13,8 @@ from textual import on
 from textual.app import SuspendNotSupported
 from textual.message import Message
 
-from optrack.core.state import ItemState
-from optrack.core.status import STATUSES, Status, may_move
+from optrack.model.item import ItemState
+from optrack.model.plan import STATUSES, Status, may_move
 from optrack.tui import commands
 from optrack.tui.messages import Acted, BoardFailed
 from optrack.tui.outside import plain

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from optrack.core.plan import Quantity
+from optrack.model.plan import Quantity
 from optrack.tui import commands, figures, marks
 from optrack.tui.board import Calibration, Step
 from optrack.tui.messages import Picture

@@ -11,8 +11,8 @@ from textual.containers import Container
 from textual.content import Content
 from textual.message import Message
 
-from optrack.core.run import Run
-from optrack.core.state import Transition
+from optrack.model.item import Transition
+from optrack.model.run import Run
 from optrack.tui import commands
 from optrack.tui.board import ResolvedItem
 from optrack.tui.messages import Picture

@@ -17,10 +17,10 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from optrack.core.events import Entry
-from optrack.core.judgement import Judgement
-from optrack.core.metrics import series_of
-from optrack.core.run import Run, Stage
+from optrack.model.events import Entry
+from optrack.model.judgement import Judgement
+from optrack.model.metrics import series_of
+from optrack.model.run import Run, Stage
 from optrack.tui import commands, figures, marks
 from optrack.tui.board import LOG_KINDS, Board, Gauge, LogKind
 from optrack.tui.messages import Acted, Picture

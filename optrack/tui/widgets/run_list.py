@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from optrack.core.metrics import series_of
-from optrack.core.run import Run
+from optrack.model.metrics import series_of
+from optrack.model.run import Run
 from optrack.tui import figures, marks
 from optrack.tui.widgets.rows import Cell, Column, RowList
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from textual.content import Content
 
-from optrack.core.run import STAGES, Stage
+from optrack.model.run import STAGES, Stage
 from optrack.tui import figures, marks
 from optrack.tui.progress import Progress, remaining_s
 

@@ -8,7 +8,7 @@ from statistics import median
 
 from textual.content import Content
 
-from optrack.core.metrics import Sample, series_of
+from optrack.model.metrics import Sample, series_of
 from optrack.tui import figures
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from textual.content import Content
 
-from optrack.core.judgement import Difference, DifferenceClass, Judgement
-from optrack.core.metrics import series_of
-from optrack.core.run import Run
+from optrack.model.judgement import Difference, DifferenceClass, Judgement
+from optrack.model.metrics import series_of
+from optrack.model.run import Run
 from optrack.tui import figures, marks
 from optrack.tui.board import Compared
 from optrack.tui.outside import plain

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from optrack.core.parsers import Output, Parsed, Parser
-from optrack.core.parsers.output import number
-from optrack.core.parsers.parsed import readings_of
-from optrack.core.recipes.recipe import Ready, Recipe
-from optrack.steps.engines.command import CommandEngine
-from optrack.steps.engines.protocol import Place, ServerCommand
+from optrack.engines.command import CommandEngine
+from optrack.engines.protocol import Place, ServerCommand
+from optrack.metrics.output import Output, Parsed, Parser, number, readings_of
+from optrack.model.recipe import Ready, Recipe
 
 
 def recognises(output: Output) -> bool:

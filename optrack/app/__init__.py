@@ -1,0 +1,1 @@
+"""What is asked of a project and done with it."""

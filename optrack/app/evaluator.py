@@ -1,0 +1,291 @@
+"""From the record to a judgement: what is compared with what, by which rules; and keeping it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from optrack.judge.applied import not_applied, unseen_treatment
+from optrack.judge.audit import Case, lost_since, rejected_baseline
+from optrack.judge.baselines import (
+    Measurement,
+    ageing,
+    ageing_differences,
+    history_of,
+    unseen_code,
+    with_load_counted,
+)
+from optrack.judge.difference import comparison, differences, settled
+from optrack.judge.evidence import Evidence, History, Rules, Side, evidence_of, rules_of, side_of
+from optrack.judge.judging import judge
+from optrack.judge.lineage import Link, against_original, in_force_at
+from optrack.judge.remarks import with_remarks
+from optrack.judge.sequential import launch_order, next_step
+from optrack.judge.unseen import of_a_failed_start
+from optrack.model.item import Adoption, judgement_of
+from optrack.model.judgement import Difference, Judgement
+from optrack.model.metrics import CHECK, Metric, means_of, metric_named
+from optrack.model.plan import Plan
+from optrack.model.recipe import treatment
+from optrack.model.recipe_build import recipe_from
+from optrack.model.run import Run
+from optrack.model.snapshot import Snapshot
+from optrack.plan.schedule import comparisons
+from optrack.store.reader import Reader
+
+if TYPE_CHECKING:
+    from optrack.store.store import Store
+
+
+_HISTORY_RUNS = 20
+
+
+class Court:
+    """Judges the recorded runs of one plan; everything it needs it reads from the record.
+
+    The spread between launches is taken from the runs before the one that is judged; in `hindsight` from all
+    others, later ones too: they know the machine's noise better, and nothing of the effect.
+    """
+
+    def __init__(self, reader: Reader, plan: Plan, *, hindsight: bool = False) -> None:
+        self._reader = reader
+        self._plan = plan
+        self._hindsight = hindsight
+
+    def judge(self, candidate: Run, baseline: Run | None = None) -> Judgement:
+        """Return the judgement of a whole run, against the given baseline's run or the one it belongs to."""
+        baseline = baseline or self.baseline_for(candidate)
+        case = self.case(candidate, baseline)
+        judgement = judge(
+            case.candidate,
+            case.baseline,
+            case.rules,
+            differences=case.differences,
+            comparison=case.comparison,
+            factors=case.factors,
+            not_applied=case.not_applied,
+            seen_alone=case.seen_alone,
+        )
+        return with_remarks(judgement, candidate, baseline)
+
+    def settled(self, candidate: Run, baseline: Run) -> bool:
+        """Whether a sequential session of these two runs, as far as they have come, needs no more launches."""
+        case = self.case(candidate, baseline)
+        return case.baseline is not None and next_step(case.candidate, case.baseline, case.rules) == "settled"
+
+    def case(self, candidate: Run, baseline: Run | None = None) -> Case:
+        """Return everything that the judgement of a run rests on."""
+        baseline = baseline or self.baseline_for(candidate)
+        base = baseline.recipe if baseline else self._base_recipe(candidate)
+        factors = treatment(candidate.recipe, base) if base else {}
+        accepted = [a.field for a in self._reader.acceptances(self._plan.name, candidate.item)]
+        found = (
+            differences(
+                candidate.snapshot or Snapshot(),
+                baseline.snapshot or Snapshot(),
+                declared=factors,
+                accepted=accepted,
+            )
+            if baseline
+            else ()
+        )
+        failed_start = candidate.outcome in ("failed", "timed_out") and candidate.stage in ("launch", "ready")
+        if failed_start and baseline is not None:
+            snapshots = candidate.snapshot or Snapshot(), baseline.snapshot or Snapshot()
+            found = settled(of_a_failed_start(found, *snapshots, factors), accepted)
+        interleaved = baseline is not None and baseline.beside == candidate.id
+        if baseline is not None and not interleaved:
+            measured = measurement(baseline, self._plan.metric.name)
+            aged = ageing(measured, candidate.started_at, facts_of(candidate))
+            unseen = unseen_code([candidate.snapshot, baseline.snapshot])
+            found = (*with_load_counted(found), *ageing_differences(measured, aged), *unseen)
+            found = settled((*found, *self._unlike_later(candidate, baseline, found)), accepted)
+        if baseline is not None:
+            why = self._rejected.get(baseline.id)
+            found = (*found, *([rejected_baseline(baseline.id, why)] if why else []))
+        turns = launch_order(_launches(candidate, baseline)) if interleaved else ()
+        return Case(
+            item=candidate.item,
+            stored=Judgement(
+                verdict=None, baseline=None, candidate=candidate.id, metric=self._plan.metric.name
+            ),
+            candidate=_side(candidate, _positions(turns, "candidate")),
+            baseline=_side(baseline, _positions(turns, "baseline")) if baseline else None,
+            rules=self.rules(candidate, baseline, interleaved=interleaved),
+            differences=found,
+            comparison=comparison(found) if baseline else "unknown",
+            factors=factors,
+            not_applied=(*_not_applied(candidate), *_unseen(candidate, baseline, factors)),
+            seen_alone=self._seen_alone(candidate.item),
+        )
+
+    def against_original(self, judgement: Judgement, candidate: Run) -> Judgement | None:
+        """Return what a judgement means against the original configuration; None where that was its baseline.
+
+        What was adopted when the baseline's run was made is the chain that leads back.
+        """
+        history = self._reader.adoption_history(self._plan.name)
+        if not history:
+            return None
+        judgements = self._reader.judgements(self._plan.name)
+        chain = [
+            self._link(adoption, judgement_of(judgements, adoption.run), history)
+            for adoption in in_force_at(history, self._begun(judgement, candidate))
+        ]
+        if not chain:
+            return None
+        baseline = self._reader.run(judgement.baseline) if judgement.baseline else None
+        return against_original(judgement, chain, self.rules(candidate, baseline, interleaved=True))
+
+    def _begun(self, judgement: Judgement, candidate: Run) -> datetime:
+        return self._reader.run(judgement.baseline).started_at if judgement.baseline else candidate.started_at
+
+    def _link(self, adoption: Adoption, judgement: Judgement | None, history: Sequence[Adoption]) -> Link:
+        on: tuple[Adoption, ...] = ()
+        if judgement is not None and adoption.run is not None:
+            on = in_force_at(history, self._begun(judgement, self._reader.run(adoption.run)))
+        return Link(item=adoption.item, judgement=judgement, on=tuple(other.item for other in on))
+
+    def rules(self, candidate: Run, baseline: Run | None, *, interleaved: bool) -> Rules:
+        """Return the rules that a run is judged by: the plan's, and how the run's recipe measures."""
+        return rules_of(
+            recipe_from(candidate.recipe),
+            primary_metric(self._plan, [candidate, *([baseline] if baseline else [])]),
+            min_effect=self._plan.min_effect,
+            interleaved=interleaved,
+            family=max(1, comparisons(self._plan)),
+            history=self._history(candidate),
+        )
+
+    def baseline_for(self, candidate: Run) -> Run | None:
+        """Return the whole run to judge against: the one measured beside the candidate, else the latest
+        earlier one of the baseline that succeeded and that nobody rejected, else None."""
+        beside = self._reader.beside(candidate.id)
+        if beside is not None:
+            return self._reader.run(beside)
+        earlier = [
+            run.id
+            for run in self._reader.runs(self._plan.name, self._plan.baseline)
+            if run.outcome == "succeeded" and run.id < candidate.id and run.id not in self._rejected
+        ]
+        return self._reader.run(max(earlier)) if earlier else None
+
+    def _unlike_later(
+        self, candidate: Run, baseline: Run, found: Sequence[Difference]
+    ) -> tuple[Difference, ...]:
+        """What the next run of the same baseline shows: that something was lost while it wasn't looked at."""
+        if all(difference.cls != "unknown" for difference in found):
+            return ()
+        later = [
+            run
+            for run in self._reader.runs(self._plan.name, self._plan.baseline)
+            if run.id > candidate.id
+            and run.outcome == "succeeded"
+            and run.id not in self._rejected
+            and not treatment(run.recipe, baseline.recipe)
+        ]
+        if not later:
+            return ()
+        following = self._reader.run(min(run.id for run in later))
+        between = differences(following.snapshot or Snapshot(), baseline.snapshot or Snapshot(), declared={})
+        return lost_since(found, between, following.id)
+
+    @cached_property
+    def _rejected(self) -> Mapping[str, str]:
+        """The runs that can't be compared with, and why."""
+        return self._reader.rejections(self._plan.name)
+
+    def _history(self, candidate: Run) -> History | None:
+        """The spread between launches, from the baseline's latest runs apart from this session."""
+        groups: dict[str, list[Evidence]] = {}
+        for run in self._reader.runs(self._plan.name, self._plan.baseline, _HISTORY_RUNS):
+            usable = run.outcome == "succeeded" and run.id != candidate.id and run.beside != candidate.id
+            if usable and (self._hindsight or run.id < candidate.id):
+                evidence = evidence_of(_side(self._reader.run(run.id), ()), self._plan.metric.name)
+                groups.setdefault(run.recipe_digest, []).insert(0, evidence)
+        return history_of(groups)
+
+    def _base_recipe(self, candidate: Run) -> Mapping[str, Any]:
+        """The recipe of the baseline's latest run, which a run that failed before it had one was to differ from."""
+        if candidate.outcome not in ("failed", "timed_out") or candidate.item == self._plan.baseline:
+            return {}
+        latest = self._reader.runs(self._plan.name, self._plan.baseline, 1)
+        return latest[0].recipe if latest else {}
+
+    def _seen_alone(self, item: str) -> tuple[frozenset[str], ...]:
+        """The treatments of the other items that have a fair verdict."""
+        return tuple(
+            frozenset(state.judgement.attribution.factors)
+            for state in self._reader.items(self._plan.name)
+            if state.item.id != item
+            and state.judgement is not None
+            and state.judgement.is_decided
+            and not state.stale
+        )
+
+
+def measurement(run: Run, metric: str) -> Measurement:
+    """Return a baseline's run as one measurement of it, with what it was measured under."""
+    mean = means_of(run.samples).get(metric, 0.0)
+    return Measurement(run=run.id, baseline=run.item, at=run.started_at, mean=mean, facts=facts_of(run))
+
+
+def facts_of(run: Run) -> dict[str, str]:
+    """Return what makes a baseline age when it changes, as far as it was captured: the boot, the GPU driver."""
+    hardware = (run.snapshot.hardware if run.snapshot else None) or {}
+    boot = run.runner.boot_id if run.runner else None
+    facts = {"boot": boot, "driver": hardware.get("driver")}
+    return {name: str(value) for name, value in facts.items() if value}
+
+
+def primary_metric(plan: Plan, runs: Iterable[Run]) -> Metric:
+    """Return the plan's primary metric: as the plan says, else as the samples do, else as its name implies."""
+    wanted = plan.metric
+    seen = next((s.metric for run in runs for s in run.samples if s.metric.name == wanted.name), None)
+    implied = seen or metric_named(wanted.name)
+    return Metric(name=wanted.name, unit=wanted.unit or implied.unit, better=wanted.better or implied.better)
+
+
+def _side(run: Run, order: tuple[int, ...]) -> Side:
+    checks: dict[str, list[float]] = {}
+    for sample in run.samples:
+        if sample.metric.name.startswith(CHECK):
+            checks.setdefault(sample.metric.name.removeprefix(CHECK), []).append(sample.value)
+    return side_of(run, order, {name: tuple(values) for name, values in checks.items()})
+
+
+def _not_applied(run: Run) -> tuple[str, ...]:
+    if run.snapshot is None:
+        return ()
+    return not_applied(run.snapshot, run.recipe.get("env", {}), run.recipe.get("expect", {}))
+
+
+def _unseen(candidate: Run, baseline: Run | None, factors: Mapping[str, tuple[Any, Any]]) -> tuple[str, ...]:
+    """The declared factors that made no difference in what ran."""
+    if baseline is None or candidate.snapshot is None or baseline.snapshot is None:
+        return ()
+    return unseen_treatment(candidate.snapshot, baseline.snapshot, factors)
+
+
+def _launches(candidate: Run, baseline: Run | None) -> int:
+    made: Sequence[Run] = [candidate, *([baseline] if baseline else [])]
+    return 1 + max((sample.launch for run in made for sample in run.samples), default=-1)
+
+
+def _positions(turns: Sequence[str], side: str) -> tuple[int, ...]:
+    return tuple(position for position, turn in enumerate(turns) if turn == side)
+
+
+def keep_verdict(store: Store, court: Court, judgement: Judgement, run: Run, at: datetime) -> None:
+    """Record the judgement of a run, and beside it the one against the original configuration."""
+    store.put_judgement(judgement, run.plan, run.item, at)
+    keep_against_original(store, court, judgement, run, at)
+
+
+def keep_against_original(store: Store, court: Court, judgement: Judgement, run: Run, at: datetime) -> None:
+    """Record what a judgement means against the original, where it stands on an adopted base."""
+    original = court.against_original(judgement, run)
+    if original is not None:
+        store.put_judgement(original, run.plan, run.item, at, against="original")

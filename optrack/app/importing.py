@@ -1,0 +1,166 @@
+"""Recording results that were measured elsewhere, as runs that are labelled so and credit nothing by themselves."""
+
+from __future__ import annotations
+
+import errno
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from optrack.app.campaign import Campaign
+from optrack.app.evaluator import Court
+from optrack.app.project import now
+from optrack.errors import UsageError
+from optrack.host.parsing import ParseRequest, ParserProcess
+from optrack.host.regular import read_regular, reason
+from optrack.judge.imported import Result, import_note, is_sweep, read_sweep, results_of
+from optrack.model.judgement import Judgement
+from optrack.model.metrics import Sample
+from optrack.model.plan import Item
+from optrack.model.run import Run, new_run_id
+
+_WITHHELD = (
+    "The numbers were measured elsewhere and nothing was captured with them, so the comparison can't be shown "
+    "to be fair and no improvement is credited."
+)
+
+
+def import_files(
+    campaign: Campaign, item_id: str, files: list[Path], *, parser: str, launch_each: bool
+) -> tuple[Run, tuple[str, ...]]:
+    """Record benchmark outputs as a run of an item; return the run and what couldn't be read.
+
+    Raises UsageError where no file has a metric.
+    """
+    item = campaign.state(item_id).item
+    resolved = campaign.resolved_or_none(item)
+    rules = resolved.recipe.metrics if resolved else None
+    outputs = {str(file): read_file(file) for file in files}
+    with ParserProcess() as process:
+        parsed = {
+            file: process.parse(ParseRequest(parser=parser, output=data, rules=rules or {})).parsed
+            for file, data in outputs.items()
+        }
+    result = results_of(parsed, launch_each=launch_each, name=item.id)
+    if not result.samples:
+        raise UsageError(
+            "nothing could be read", where=str(files[0]), hint="; ".join(result.problems) or None
+        )
+    _require_new(campaign, item.id, result)
+    recipe = dict(resolved.data) if resolved else {}
+    return _record(campaign, item.id, result, recipe), result.problems
+
+
+def _require_new(campaign: Campaign, item: str, result: Result) -> None:
+    """Raise UsageError for the very numbers that an imported run of the item has already."""
+    for run in campaign.reader.runs(campaign.plan.name, item):
+        whole = campaign.reader.run(run.id)
+        if whole.snapshot is None and set(map(_number, whole.samples)) == set(map(_number, result.samples)):
+            raise UsageError(
+                f"these results were imported as run {run.id} already: nothing changes",
+                hint="another launch of the same configuration gives other numbers",
+            )
+
+
+def _number(sample: Sample) -> tuple[str, int, int, str]:
+    return sample.metric.name, sample.launch, sample.repetition, repr(sample.value)
+
+
+def import_sweep(
+    campaign: Campaign, folder: Path, *, baseline: str | None
+) -> list[tuple[Run, tuple[str, ...]]]:
+    """Record each combination of a `vllm bench sweep` folder as a run of an item of its own, added if need be.
+
+    `baseline` names the combination that is the plan's baseline. A combination that failed is recorded as a
+    failed run.
+    """
+    paths = sorted(path for path in folder.rglob("*.json") if path.is_file())
+    names = {str(path.relative_to(folder)): path for path in paths}
+    if not is_sweep(list(names)):
+        raise UsageError(
+            f"{folder} has no run=N.json below it", hint="name the folder of a `vllm bench sweep`"
+        )
+    results = read_sweep({name: read_file(path) for name, path in names.items()})
+    found = [result for result in results if result.samples or result.failure]
+    known = {result.name for result in found}
+    if baseline is not None and baseline not in known:
+        raise UsageError(
+            f"the sweep has no combination {baseline!r}", hint=f"it has: {', '.join(sorted(known))}"
+        )
+    found.sort(key=lambda result: result.name != baseline)
+    campaign.sync()
+    return [_import_combination(campaign, result, is_base=result.name == baseline) for result in found]
+
+
+def read_file(path: Path) -> bytes:
+    """Return a result file's bytes; raises UsageError for one that can't be read or is no result by its size."""
+    try:
+        return read_regular(path)
+    except OSError as error:
+        hint = "name a benchmark's result, not a log" if error.errno == errno.EFBIG else None
+        raise UsageError(f"{path} can't be read: {reason(error)}", hint=hint) from error
+
+
+def _import_combination(campaign: Campaign, result: Result, *, is_base: bool) -> tuple[Run, tuple[str, ...]]:
+    recipe: dict[str, Any] = {
+        "engine": "vllm",
+        "server": dict(result.parameters),
+        "bench": {"tool": "vllm.bench_serve"},
+    }
+    if is_base:
+        item_id = campaign.plan.baseline
+    else:
+        item_id = "sweep-" + (re.sub(r"[^\w.=]+", "-", result.name).strip("-") or "combination")[:60]
+        if all(state.item.id != item_id for state in campaign.states()):
+            item = Item(id=item_id, title=f"Sweep: {result.name}", line=0, rank=len(campaign.states()))
+            campaign.store.add_item(campaign.plan.name, item, who=campaign.settings.actor, at=now())
+    return _record(campaign, item_id, result, recipe), result.problems
+
+
+def _record(campaign: Campaign, item_id: str, result: Result, recipe: Mapping[str, Any]) -> Run:
+    at = now()
+    run = Run(
+        id=new_run_id(at, item_id),
+        plan=campaign.plan.name,
+        item=item_id,
+        host=campaign.settings.host,
+        started_at=at,
+        actor=campaign.settings.actor,
+        recipe=recipe,
+    )
+    store = campaign.store
+    if not store.claim(run, from_statuses=("pending", "completed", "cancelled")):
+        raise UsageError(f"item {item_id} is being run", hint="import the result when that run has ended")
+    store.note_run(run.id, import_note(result.files or (result.name,)))
+    for problem in result.problems:
+        store.note_run(run.id, f"Not imported: {problem}")
+    store.add_samples(run.id, result.samples)
+    for file in result.files:
+        store.add_artifact(run.id, file)
+    outcome = "failed" if result.failure else "succeeded"
+    ended = store.reader.run(run.id).model_copy(
+        update={"outcome": outcome, "stage": "bench", "failure": result.failure}
+    )
+    judgement = None
+    if item_id != campaign.plan.baseline:
+        judgement = _withheld(Court(store.reader, campaign.plan).judge(ended))
+        store.put_judgement(judgement, campaign.plan.name, item_id, now())
+    store.finish(
+        run.id,
+        outcome="failed" if result.failure else "succeeded",
+        stage="bench",
+        failure=result.failure,
+        at=now(),
+        item_after="completed",
+        why="a result that was measured elsewhere was imported",
+        verdict=judgement.verdict if judgement else None,
+    )
+    return store.reader.run(run.id)
+
+
+def _withheld(judgement: Judgement) -> Judgement:
+    """Take back an improvement that rests on numbers nothing was captured with."""
+    if judgement.verdict != "improvement" or judgement.comparison == "fair":
+        return judgement
+    return judgement.model_copy(update={"verdict": None, "reasons": (_WITHHELD, *judgement.reasons)})

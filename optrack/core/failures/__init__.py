@@ -1,1 +1,0 @@
-"""Failures as knowledge: from the text of a log to a kind, the line that matters and a fingerprint."""

@@ -1,1 +1,0 @@
-"""Whether two runs may be compared: what differs, who declared it, what it means, what nobody saw."""

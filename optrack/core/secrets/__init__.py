@@ -1,1 +1,0 @@
-"""Secrets: recognised by name and look, and masked before anything is recorded or shown."""

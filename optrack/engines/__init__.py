@@ -1,0 +1,1 @@
+"""How each kind of server is launched, benchmarked and asked."""

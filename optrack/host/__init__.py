@@ -1,0 +1,1 @@
+"""What is done on the host: processes, files, git, hardware."""

@@ -1,0 +1,255 @@
+"""The whole of a snapshot: captured before the launch, while the server runs, and once more at the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from optrack.host.environment import files_part, own_places, passed_environment, server_environment
+from optrack.host.hardware import Places, hardware_part
+from optrack.host.libraries import libraries_part
+from optrack.host.limits import processes_part
+from optrack.host.packages import interpreter_of, packages_part
+from optrack.host.process_tree import Member, read_tree, serving_first
+from optrack.judge.variables import plain
+from optrack.model.masking import mask_text
+from optrack.model.snapshot import Snapshot
+
+Part = dict[str, Any]
+
+
+CODE_S = 20.0
+"""So long the capture of code and watched files may take in all, most of it while the server starts."""
+
+
+class CodeCapture:
+    """The capture of code and watched files, in a thread of its own: of a large repository it goes on while the server
+    starts."""
+
+    def __init__(
+        self,
+        *,
+        project: Path,
+        repo: Path | None,
+        copied_from: Path | None,
+        watch: Sequence[Path],
+        salt: bytes,
+    ) -> None:
+        self._found: Snapshot | None = None
+        self._asked = (project, repo, copied_from, watch, salt)
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        project, repo, copied_from, watch, salt = self._asked
+        self._found = capture_code(project, repo, copied_from, watch, salt, time.monotonic() + CODE_S)
+
+    def result(self, within_s: float) -> Snapshot | None:
+        """Return what was captured, None if it isn't there within so many seconds."""
+        self._thread.join(within_s)
+        return self._found
+
+
+def capture_code(
+    project: Path,
+    repo: Path | None,
+    copied_from: Path | None,
+    watch: Sequence[Path],
+    salt: bytes,
+    until: float | None = None,
+) -> Snapshot:
+    """Capture the code of the project and of the server's repository, and the watched files, until then."""
+    return Snapshot(
+        git=_part(lambda: _repositories(project, repo, copied_from, salt, until), salt),
+        files=_part(lambda: files_part(watch, until), salt) if watch else {},
+    )
+
+
+def capture_before(
+    *,
+    project: Path,
+    repo: Path | None,
+    copied_from: Path | None = None,
+    env: Mapping[str, str | None],
+    recipe_env: Mapping[str, str | None],
+    watch: Sequence[Path] = (),
+    salt: bytes,
+    names: Collection[str] = (),
+    nvml: Any = None,
+    places: Places | None = None,
+) -> Snapshot:
+    """Capture what is known before the launch: code, passed environment, hardware and its state, watched
+    files.
+
+    `env` is what the runner passes to the commands (None unsets), `repo` the repository that the server's
+    code comes from (`copied_from`: what it is a copy of), `names` are variables relevant beside the table.
+    `nvml` stands in for pynvml, `places` for /proc and /sys.
+    """
+    code = capture_code(project, repo, copied_from, watch, salt)
+    host = capture_host(env=env, recipe_env=recipe_env, salt=salt, names=names, nvml=nvml, places=places)
+    return merge(code, host)
+
+
+def capture_host(
+    *,
+    env: Mapping[str, str | None],
+    recipe_env: Mapping[str, str | None],
+    salt: bytes,
+    names: Collection[str] = (),
+    nvml: Any = None,
+    places: Places | None = None,
+) -> Snapshot:
+    """Capture the passed environment, and the hardware with its state; see `capture_before`."""
+    relevant = {*recipe_env, *names}
+    passed = {name: value for name, value in env.items() if value is not None}
+    own = own_places(passed)
+    return Snapshot(
+        env=_part(lambda: passed_environment(env, names=relevant, salt=salt, places=own), salt),
+        hardware=_part(
+            lambda: hardware_part(
+                salt=salt, visible=passed.get("CUDA_VISIBLE_DEVICES"), library=nvml, places=places
+            ),
+            salt,
+        ),
+    )
+
+
+def capture_running(
+    pids: Sequence[int],
+    *,
+    leader: int,
+    recipe_env: Mapping[str, str | None],
+    salt: bytes,
+    names: Collection[str] = (),
+    holders: Collection[int] = (),
+    proc: Path = Path("/proc"),
+) -> Snapshot:
+    """Capture what the processes of a running server show: effective environment, packages and start-up files
+    of its interpreter, code of its editable packages, loaded libraries, affinity and limits. `pids` is the
+    whole tree, `holders` those of it that hold the server's port."""
+    members = serving_first(read_tree(pids, leader, proc), holders)
+    places = _places(members)
+    seen = capture_seen(members, recipe_env=recipe_env, salt=salt, names=names)
+    return seen.model_copy(
+        update={
+            "libraries": _part(lambda: libraries_part(members, proc), salt),
+            "processes": _part(lambda: processes_part(members, salt=salt, places=places, proc=proc), salt),
+        }
+    )
+
+
+def capture_seen(
+    members: Sequence[Member],
+    *,
+    recipe_env: Mapping[str, str | None],
+    salt: bytes,
+    names: Collection[str] = (),
+) -> Snapshot:
+    """Capture what can be told of processes that may have ended since they were seen: effective environment,
+    packages and start-up files of their interpreter, code of its editable packages."""
+    relevant, places = {*recipe_env, *names}, _places(members)
+    packages = _part(lambda: _packages(members, salt), salt)
+    return Snapshot(
+        git=_part(lambda: _editable(packages or {}, salt), salt),
+        env=_part(lambda: server_environment(members, names=relevant, salt=salt, places=places), salt),
+        packages=packages,
+    )
+
+
+def _places(members: Sequence[Member]) -> dict[str, str]:
+    return own_places(next((member.environ for member in members if member.environ), {}))
+
+
+def merge(before: Snapshot, running: Snapshot) -> Snapshot:
+    """Return both captures as one snapshot; a part that both have is merged key by key, what ran counting
+    more."""
+    parts: dict[str, Any] = {}
+    for name in Snapshot.model_fields:
+        old, new = getattr(before, name), getattr(running, name)
+        parts[name] = new if old is None else old if new is None else {**old, **new}
+    return Snapshot(**parts)
+
+
+def capture_after(snapshot: Snapshot, *, salt: bytes) -> Snapshot:
+    """Look again at the code and the watched files of a snapshot at the end of its run.
+
+    What was edited meanwhile is listed under `edited_in_run` of its repository and flagged in `files`.
+    """
+    git = {name: _looked_again(about, salt) for name, about in (snapshot.git or {}).items()}
+    files = {}
+    for path, about in (snapshot.files or {}).items():
+        now = files_part([Path(path)])[path] if "sha256" in about else about
+        changed = now.get("sha256") != about.get("sha256")
+        files[path] = (
+            {**about, "changed_in_run": True, "sha256_after": now.get("sha256")} if changed else about
+        )
+    return snapshot.model_copy(
+        update={"git": git or snapshot.git, "files": files if snapshot.files else snapshot.files}
+    )
+
+
+def _looked_again(about: Any, salt: bytes) -> Any:
+    from optrack.host.git import describe_repository
+
+    if not isinstance(about, Mapping) or "code" not in about:
+        return about
+    now = describe_repository(Path(about["root"]), salt=salt, patch=False, until=time.monotonic() + CODE_S)
+    if "code" not in now or _code_state(now) == _code_state(about):
+        return about
+    before = {*about.get("changed", ()), *about.get("untracked", {})}
+    after = {*now.get("changed", ()), *now.get("untracked", {})}
+    edited = sorted(before ^ after) or sorted(after) or ["committed changes"]
+    return {
+        **about,
+        "edited_in_run": edited,
+        "commit_after": now.get("commit"),
+        "code_after": now.get("code"),
+    }
+
+
+def _code_state(about: Mapping[str, Any]) -> list[Any]:
+    """Return what of a repository's description is its code, submodules included."""
+    own = [about.get(key) or None for key in ("code", "untracked", "left_out")]
+    inner = about.get("submodules") or {}
+    return [*own, {path: [module.get("commit"), _code_state(module)] for path, module in inner.items()}]
+
+
+def _part(capture: Callable[[], Part | None], salt: bytes) -> Part | None:
+    """Capture one part; whatever goes wrong with the system underneath leaves that part out, not the run."""
+    try:
+        return capture()
+    except (OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError) as error:
+        return {"problem": mask_text(f"{type(error).__name__}: {error}", salt)}
+
+
+def _repositories(
+    project: Path, repo: Path | None, copied_from: Path | None, salt: bytes, until: float | None
+) -> Part:
+    from optrack.host.git import describe_repository
+
+    found: Part = {"project": describe_repository(project, salt=salt, until=until)}
+    if repo is not None:
+        found["repo"] = describe_repository(repo, salt=salt, until=until)
+        if copied_from is not None:
+            found["repo"]["copied_from"] = plain(str(copied_from))
+    return found
+
+
+def _packages(members: Sequence[Member], salt: bytes) -> Part | None:
+    for member in members:
+        if interpreter := interpreter_of(member):
+            return packages_part(interpreter, salt=salt)
+    return None
+
+
+def _editable(packages: Mapping[str, Any], salt: bytes) -> Part | None:
+    """Return the code state of each editable package's repository."""
+    from optrack.host.git import describe_repository
+
+    found: Part = {}
+    for name, folder in packages.get("editable", {}).items():
+        found[f"package {name}"] = describe_repository(Path(folder), salt=salt)
+    return found

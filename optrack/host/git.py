@@ -1,0 +1,200 @@
+"""The code state of a repository: where it stands, its status and its LFS pointers."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from optrack.host.git_changes import Status, changes, lfs_part, read_status
+from optrack.host.git_command import NO_GIT, Answer, GitCommand, gitpython
+from optrack.judge.variables import plain
+from optrack.model.masking import mask_text
+
+_DEPTH = 3
+
+
+def describe_repository(
+    folder: Path, *, salt: bytes, patch: bool = True, depth: int = 0, until: float | None = None
+) -> dict[str, Any]:
+    """Return the state of the repository that holds `folder`, as plain data.
+
+    `state` is `branch`, `detached`, `unborn`, `bare`, `none` (no repository), `no_git` (no git to ask) or
+    `refused` (git won't read it, for instance because somebody else owns it); in the last two the commit
+    comes from the repository's files, and `unknown` lists what couldn't be told. With `patch` the uncommitted
+    changes are kept, too. What isn't done by `until` (monotonic, seconds) is left unknown.
+    """
+    if not folder.is_dir():
+        return {"state": "none", "problem": "no such folder"}
+    git = GitCommand(folder, until)
+    inside = git.ask(
+        "rev-parse",
+        "--is-bare-repository",
+        "--is-inside-work-tree",
+        "--absolute-git-dir",
+        "--git-common-dir",
+        "--is-shallow-repository",
+    )
+    if not inside.ok:
+        return _without_git(folder, inside)
+    bare, in_tree, git_dir, common, shallow = [*inside.text.split("\n"), *[""] * 5][:5]
+    if bare == "true" or in_tree != "true":
+        head = git.ask("rev-parse", "--verify", "-q", "HEAD")
+        return {"state": "bare", "commit": head.text if head.ok else None, "branch": None}
+    root = Path(git.ask("rev-parse", "--show-toplevel").text)
+    git = GitCommand(root, until)
+    status = read_status(git)
+    if status is None:
+        return _without_git(folder, git.ask("status", "--porcelain"))
+    commit = status.commit
+    data: dict[str, Any] = {
+        "state": "unborn" if commit is None else "detached" if status.branch is None else "branch",
+        "root": plain(str(root)),
+        **_inside(folder, root),
+        "commit": commit,
+        "branch": status.branch,
+        "worktree": Path(git_dir) != (Path(folder) / common).resolve(),
+        **(_background(git, commit, salt) if patch else {}),
+    }
+    if shallow == "true":
+        data["shallow"] = True
+    data |= lfs_part(git, status)
+    submodules = _submodules(git, status, salt, depth)
+    data["dirty"] = status.dirty
+    data |= changes(git, status, salt=salt, keep=patch)
+    unread = [data.get("unread"), *(module.get("unread") for module in submodules.values())]
+    if status.unlisted or any(unread):
+        data["unread"] = _added_up([part for part in unread if part], unlisted=status.unlisted)
+    return {**data, "submodules": submodules} if submodules else data
+
+
+def _added_up(parts: Sequence[Mapping[str, Any]], *, unlisted: bool) -> dict[str, Any]:
+    """Return what is told of unread files of a repository and of its submodules as one."""
+    digests = [part["digest"] for part in parts]
+    whole = not unlisted and None not in digests
+    return {
+        "files": None if unlisted else sum(part["files"] for part in parts),
+        "bytes": sum(part["bytes"] for part in parts),
+        "first": [name for part in parts for name in part["first"]],
+        "digest": hashlib.sha256("".join(digests).encode()).hexdigest() if whole else None,
+    }
+
+
+def _inside(folder: Path, root: Path) -> dict[str, str]:
+    """Return where in the repository the folder lies, nothing if that is the top."""
+    try:
+        inside = str(folder.resolve().relative_to(root.resolve()))
+    except ValueError:
+        return {}
+    return {} if inside == "." else {"inside": plain(inside)}
+
+
+def _background(git: GitCommand, commit: str | None, salt: bytes) -> dict[str, Any]:
+    """Return what explains a state: the address that `origin` (or the only remote) is fetched from, without
+    its credentials; the commit's name by tags and its time; whether history or files are only there in
+    part."""
+    answer = git.ask("config", "--get-regexp", r"^(remote\..*\.url|core\.sparsecheckout)$")
+    settings = dict(line.split(" ", 1) for line in plain(answer.output).splitlines() if " " in line)
+    remotes = {name: address for name, address in settings.items() if name.startswith("remote.")}
+    address = remotes.get("remote.origin.url") or next(iter(remotes.values()), None)
+    found: dict[str, Any] = {"remote": mask_text(address, salt) if address else None}
+    if commit is not None:
+        described = git.ask("describe", "--tags", "--always", "--long", "HEAD")
+        found["describe"] = described.text if described.ok else None
+        when = git.ask("show", "-s", "--format=%cI", "HEAD")
+        found["committed_at"] = when.text if when.ok else None
+    if settings.get("core.sparsecheckout") == "true":
+        found["sparse"] = sorted(git.ask("sparse-checkout", "list").text.splitlines())
+    return found
+
+
+def _submodules(git: GitCommand, status: Status, salt: bytes, depth: int) -> dict[str, Any]:
+    """Return the state of each submodule: the commit that is recorded and the one that is checked out. Those that
+    differ are marked in `status`. Each is asked by itself, since git would ask them with their own settings."""
+    found: dict[str, Any] = {}
+    for path, recorded in sorted(status.links.items()):
+        folder = git.folder / os.fsdecode(path)
+        about: dict[str, Any] = {"recorded": recorded}
+        if not (folder / ".git").exists():
+            about |= {"state": "not checked out", "commit": None}
+        elif depth >= _DEPTH or _is_clean(git.at(folder), recorded):
+            about |= {"commit": recorded, "dirty": False}
+        else:
+            inner = describe_repository(folder, salt=salt, depth=depth + 1, until=git.until)
+            about |= {key: inner[key] for key in _OF_SUBMODULE if key in inner}
+            status.changed_links.add(path)
+        found[path] = about
+    return found
+
+
+def _is_clean(git: GitCommand, recorded: str) -> bool:
+    status = read_status(git)
+    return status is not None and status.commit == recorded and not status.dirty and not status.links
+
+
+_OF_SUBMODULE = (
+    "state",
+    "commit",
+    "dirty",
+    "code",
+    "changed",
+    "untracked",
+    "patch",
+    "left_out",
+    "unread",
+    "unknown",
+    "submodules",
+)
+
+
+def _without_git(folder: Path, answer: Answer) -> dict[str, Any]:
+    """Return what can be told of a repository that git can't or won't read: its commit, from its own
+    files."""
+    complaint = answer.complaint.strip().strip("'").strip()
+    if answer.status != NO_GIT and "not a git repository" in complaint and "dubious" not in complaint:
+        return {"state": "none"}
+    state = "no_git" if answer.status == NO_GIT else "refused"
+    head = _head_from_files(folder)
+    if head is None:
+        return (
+            {"state": "none"}
+            if state == "no_git"
+            else {"state": state, "problem": refusal(complaint), "unknown": ["commit"]}
+        )
+    problem = "no git to ask" if state == "no_git" else refusal(complaint)
+    return {**head, "state": state, "problem": problem, "unknown": ["changes", "untracked files"]}
+
+
+def unreadable(folder: Path) -> str | None:
+    """Return why git won't read the repository that `folder` lies in; None if it does, or if there is none."""
+    if not folder.is_dir():
+        return None
+    answer = GitCommand(folder).ask("rev-parse", "--git-dir")
+    refused = not answer.ok and answer.status != NO_GIT and "dubious ownership" in answer.complaint
+    return refusal(answer.complaint) if refused else None
+
+
+def refusal(complaint: str) -> str:
+    """Return why git won't read a repository, with the remedy that it names."""
+    first, *rest = [line.strip() for line in complaint.splitlines() if line.strip()] or ["git gave no reason"]
+    remedy = next((line for line in rest if "safe.directory" in line), None)
+    return f"{first}; `{remedy}` allows it" if remedy else first
+
+
+def _head_from_files(folder: Path) -> dict[str, Any] | None:
+    """Read commit and branch from the repository's files through GitPython, without running git."""
+    module = gitpython()
+    try:
+        repository = module.Repo(folder, search_parent_directories=True)
+    except (module.exc.InvalidGitRepositoryError, module.exc.NoSuchPathError):
+        return None
+    with repository:
+        head = repository.head
+        branch = None if head.is_detached else head.reference.name
+        try:
+            commit: str = head.dereference_recursive(repository, head.path)
+            return {"commit": commit, "branch": branch}
+        except (ValueError, OSError, module.exc.GitError):
+            return {"commit": None, "branch": branch}

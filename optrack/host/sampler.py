@@ -1,0 +1,252 @@
+"""Sampling while a benchmark runs: GPUs and the load of the CPU."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from optrack.host.gpus import REASONS, Nvml, compute_pids, foreign_names, opened_nvml, throttle_bits
+from optrack.host.process_tree import read_bytes, read_text
+
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+def cpu_times(proc: Path = Path("/proc")) -> tuple[float, float, float]:
+    """Return (busy, all, stolen) CPU seconds of the host since boot, over all CPUs (proc(5), /proc/stat)."""
+    words = (read_bytes(proc / "stat") or b"cpu 0 0 0 0 0 0 0 0").split(b"\n", 1)[0].split()[1:9]
+    ticks = [int(word) for word in words] + [0] * (8 - len(words))
+    idle = ticks[3] + ticks[4]
+    return (sum(ticks) - idle - ticks[7]) / _TICKS_PER_S, sum(ticks) / _TICKS_PER_S, ticks[7] / _TICKS_PER_S
+
+
+Used = Mapping[int, tuple[float, float]]
+"""Process -> (CPU seconds that it used, its ended and awaited children included; seconds after boot of its
+start)."""
+
+
+def tree_ticks(pids: Collection[int], proc: Path = Path("/proc")) -> Used:
+    """Return what each of these processes used, as far as they still run."""
+    found: dict[int, tuple[float, float]] = {}
+    for pid in pids:
+        data = read_bytes(proc / str(pid) / "stat")
+        if data:
+            fields = data.rpartition(b")")[2].split()
+            used = sum(int(fields[index]) for index in (11, 12, 13, 14)) / _TICKS_PER_S
+            found[pid] = used, int(fields[19]) / _TICKS_PER_S
+    return found
+
+
+@dataclass
+class Busy:
+    """Adds up CPU time over one or more stretches, all of the host's and that of our processes."""
+
+    busy_s: float = 0.0
+    own_s: float = 0.0
+    stolen_s: float = 0.0
+    elapsed_s: float = 0.0
+    _last: tuple[float, float, float] | None = None
+    _own: Used = field(default_factory=dict)
+
+    def begin(self, times: tuple[float, float, float], own: Used) -> None:
+        """Start a stretch."""
+        self._last, self._own = times, own
+
+    def step(self, times: tuple[float, float, float], own: Used) -> None:
+        """Add what was used since the last call.
+
+        A process that began meanwhile counts from its start; what one that ended had used counts no more once
+        its parent, which waited for it, shows it as its own.
+        """
+        if self._last is not None:
+            elapsed = (times[1] - self._last[1]) / (os.cpu_count() or 1)
+            newest = max((start for _, start in self._own.values()), default=0.0)
+            began = {pid: used if start >= newest else 0.0 for pid, (used, start) in own.items()}
+            grown = sum(
+                used - self._own[pid][0] if pid in self._own else began[pid] for pid, (used, _) in own.items()
+            )
+            ended = sum(used for pid, (used, _) in self._own.items() if pid not in own)
+            self.busy_s += times[0] - self._last[0]
+            self.elapsed_s += elapsed
+            self.stolen_s += times[2] - self._last[2]
+            self.own_s += max(0.0, grown - ended)
+        self._last, self._own = times, own
+
+    def end(self, times: tuple[float, float, float], own: Used) -> None:
+        """End a stretch."""
+        self.step(times, own)
+        self._last = None
+
+    def summary(self) -> dict[str, Any]:
+        """Return mean busy cores, ours and others', and the load average of the last minute."""
+        load = (read_text(Path("/proc/loadavg")) or "").split()
+        if self.elapsed_s <= 0:
+            return {"busy_cores": None, "own_cores": None, "foreign_cores": None}
+        own = self.own_s / self.elapsed_s
+        busy = self.busy_s / self.elapsed_s
+        return {
+            "busy_cores": round(busy, 3),
+            "own_cores": round(own, 3),
+            "foreign_cores": round(max(0.0, busy - own), 3),
+            "foreign_share": round(max(0.0, busy - own) / (os.cpu_count() or 1), 3),
+            "stolen_cores": round(self.stolen_s / self.elapsed_s, 3),
+            "load_average": float(load[0]) if load else None,
+        }
+
+
+_MEASURES = (
+    "sm_clock_mhz",
+    "memory_clock_mhz",
+    "power_w",
+    "temperature_c",
+    "utilization_percent",
+    "memory_used_bytes",
+)
+_SELDOM = 5
+
+
+class Sampler:
+    """Samples GPUs and CPU in a thread while a benchmark runs.
+
+    `pids` gives the processes of the run at any moment (server and benchmark): what others do is `foreign`.
+    One sampler may be entered several times, once for each pass; `summary` is over all of them.
+    """
+
+    def __init__(
+        self,
+        *,
+        interval_s: float = 1.0,
+        pids: Callable[[], Iterable[int]] = tuple,
+        gpus: Collection[int] | None = None,
+        library: Any = None,
+    ) -> None:
+        self._interval_s = interval_s
+        self._pids = pids
+        self._gpus = gpus
+        self._library = library
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._series: dict[int, dict[str, _Series]] = {}
+        self._throttled: dict[int, dict[str, int]] = {}
+        self._foreign: dict[int, set[str]] = {}
+        self._samples = 0
+        self._cost_s = 0.0
+        self._elapsed_s = 0.0
+        self._busy = Busy()
+
+    def __enter__(self) -> Sampler:
+        self._stop.clear()
+        self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def _run(self) -> None:
+        began = time.monotonic()
+        self._busy.begin(cpu_times(), tree_ticks(self._own()))
+        with opened_nvml(self._library) as nvml:
+            handles = dict(enumerate(nvml.devices())) if nvml is not None else {}
+            if self._gpus is not None:
+                handles = {index: handle for index, handle in handles.items() if index in self._gpus}
+            while True:
+                self._sample(nvml, handles)
+                if self._stop.wait(self._interval_s):
+                    break
+        self._busy.end(cpu_times(), tree_ticks(self._own()))
+        self._elapsed_s += time.monotonic() - began
+
+    def _own(self) -> set[int]:
+        return {os.getpid(), *self._pids()}
+
+    def _sample(self, nvml: Nvml | None, handles: Mapping[int, Any]) -> None:
+        cpu = time.thread_time()
+        for index, handle in handles.items():
+            if nvml is not None:
+                self._sample_gpu(nvml, index, handle)
+        if self._samples % _SELDOM == 0:
+            self._busy.step(cpu_times(), tree_ticks(self._own()))
+        self._samples += 1
+        self._cost_s += time.thread_time() - cpu
+
+    def _sample_gpu(self, nvml: Nvml, index: int, handle: Any) -> None:
+        use = nvml.ask("DeviceGetUtilizationRates", handle)
+        memory = nvml.ask("DeviceGetMemoryInfo", handle)
+        power = nvml.ask("DeviceGetPowerUsage", handle)
+        values = {
+            "sm_clock_mhz": nvml.ask("DeviceGetClockInfo", handle, nvml.number("NVML_CLOCK_SM")),
+            "memory_clock_mhz": nvml.ask("DeviceGetClockInfo", handle, nvml.number("NVML_CLOCK_MEM")),
+            "power_w": None if power is None else power / 1000,
+            "temperature_c": nvml.ask("DeviceGetTemperature", handle, 0),
+            "utilization_percent": getattr(use, "gpu", None),
+            "memory_used_bytes": getattr(memory, "used", None),
+        }
+        series = self._series.setdefault(index, {name: _Series() for name in _MEASURES})
+        for name, value in values.items():
+            series[name].add(value)
+        bits = throttle_bits(nvml, handle) or 0
+        throttled = self._throttled.setdefault(index, dict.fromkeys(REASONS, 0))
+        for reason, bit in REASONS.items():
+            throttled[reason] += bool(bits & bit)
+        if self._samples % _SELDOM == 0:
+            own = self._own()
+            self._foreign.setdefault(index, set()).update(foreign_names(compute_pids(nvml, handle), own))
+
+    def summary(self) -> Mapping[str, Any]:
+        """Return the `load` part: of each GPU mean, least and most of each measure, the share of samples in
+        which it was throttled and why, and others' processes; the CPU's load in cores, ours and others'; what
+        sampling cost."""
+        gpus = {
+            str(index): {
+                **{name: one.summary() for name, one in series.items() if one.count},
+                "throttled": {
+                    reason: round(count / max(self._samples, 1), 3)
+                    for reason, count in self._throttled.get(index, {}).items()
+                    if reason != "idle"
+                },
+                "foreign": sorted(self._foreign.get(index, ())),
+            }
+            for index, series in self._series.items()
+        }
+        return {
+            "gpus": gpus,
+            "cpu": self._busy.summary(),
+            "sampling": {
+                "samples": self._samples,
+                "interval_s": self._interval_s,
+                "elapsed_s": round(self._elapsed_s, 3),
+                "cpu_s": round(self._cost_s, 4),
+            },
+        }
+
+
+class _Series:
+    """The running mean, least and most of a measure."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._sum = 0.0
+        self._least: float | None = None
+        self._most: float | None = None
+
+    def add(self, value: float | None) -> None:
+        if value is None:
+            return
+        self.count += 1
+        self._sum += value
+        self._least = value if self._least is None else min(self._least, value)
+        self._most = value if self._most is None else max(self._most, value)
+
+    def summary(self) -> dict[str, float | None]:
+        return {"mean": round(self._sum / self.count, 3), "min": self._least, "max": self._most}

@@ -1,0 +1,1 @@
+"""What the evidence shows of a candidate against a baseline."""

@@ -1,0 +1,185 @@
+"""Judging everything again: which stored conclusions no longer stand, and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from pydantic import Field
+
+from optrack.judge.evidence import Rules, Side
+from optrack.judge.judging import judge
+from optrack.model.judgement import Comparison, Difference, Judgement
+from optrack.model.value import Frozen
+
+
+class Case(Frozen):
+    """A stored conclusion with everything that it rested on, so that it can be drawn again.
+
+    `differences` and `comparison` are what the snapshots give under the field table of now.
+    """
+
+    item: str
+    stored: Judgement
+    candidate: Side
+    baseline: Side | None
+    rules: Rules
+    differences: tuple[Difference, ...] = ()
+    comparison: Comparison = "unknown"
+    factors: Mapping[str, tuple[Any, Any]] = Field(default_factory=dict)
+    not_applied: tuple[str, ...] = ()
+    seen_alone: tuple[frozenset[str], ...] = ()
+
+
+class Relabelled(Frozen):
+    """A conclusion that changed: before, after, why in a sentence, and whether the item should be run again."""
+
+    item: str
+    run: str
+    before: Judgement
+    after: Judgement
+    why: str
+    offer_again: bool
+
+
+def audit(
+    cases: Sequence[Case],
+    unfair_baselines: Mapping[str, str] | None = None,
+) -> tuple[Relabelled, ...]:
+    """Return the conclusions that don't stand when every case is judged again.
+
+    `unfair_baselines` maps a baseline's run to why it can't be compared with (a variable was lost, another
+    job ran): every verdict that rests on it falls, except that a failure stays a failure. What changed is the
+    verdict, the comparison, the attribution, or whether an effect can be told; other numbers are no change.
+    """
+    bad = unfair_baselines or {}
+    changed = []
+    for case in cases:
+        after = _again(case, bad)
+        before = case.stored
+        if _label(before) == _label(after):
+            continue
+        changed.append(
+            Relabelled(
+                item=case.item,
+                run=before.candidate,
+                before=before,
+                after=after,
+                why=_why(before, after, bad),
+                offer_again=before.verdict is not None and _is_open(before, after),
+            )
+        )
+    return tuple(changed)
+
+
+def rejected_baseline(run: str, why: str) -> Difference:
+    """Return that a baseline's run proved unfit to compare with, as a difference that makes it unfair."""
+    return Difference(
+        field="baseline.run",
+        baseline=run,
+        candidate=None,
+        cls="unexplained",
+        severity="blocking",
+        meaning=f"The baseline's run {run} proved unfair: {why}",
+    )
+
+
+def lost_since(
+    found: Sequence[Difference], between: Sequence[Difference], following: str
+) -> tuple[Difference, ...]:
+    """Return what the baseline's next run had otherwise, where nobody saw which of the two the candidate had.
+
+    `found` are the differences of the candidate from its baseline's run, `between` those of the baseline's
+    next run, `following`, from the same run. What both sides of a comparison showed alike stays fair,
+    whatever changed afterwards.
+    """
+    unseen = [difference.field for difference in found if difference.cls == "unknown"]
+    return tuple(
+        Difference(
+            field=lost.field,
+            baseline=lost.baseline,
+            candidate=None,
+            cls="unexplained",
+            severity="blocking",
+            meaning=f"{lost.field} was {_shown(lost.baseline)} in the baseline's run and is "
+            f"{_shown(lost.candidate)} in its next one, {following}; what the candidate had wasn't captured.",
+        )
+        for lost in between
+        if lost.cls == "unexplained"
+        and lost.severity == "blocking"
+        and any(lost.field == field or lost.field.startswith(f"{field}.") for field in unseen)
+    )
+
+
+def _shown(value: Any) -> str:
+    return "not set" if value is None else str(value)
+
+
+def improved(judgements: Mapping[str, Judgement]) -> frozenset[str]:
+    """Return the items whose treatment was an improvement in a fair comparison: what `combine` merges."""
+    return frozenset(
+        item
+        for item, judgement in judgements.items()
+        if judgement.verdict == "improvement" and judgement.comparison == "fair"
+    )
+
+
+def resting_on(judgements: Collection[Judgement], baseline: str) -> tuple[Judgement, ...]:
+    """Return the judgements whose verdict rests on this run as their baseline."""
+    return tuple(
+        judgement
+        for judgement in judgements
+        if judgement.baseline == baseline and judgement.verdict not in (None, "failed")
+    )
+
+
+def _again(case: Case, bad: Mapping[str, str]) -> Judgement:
+    differences, comparison = case.differences, case.comparison
+    known = any(difference.field == "baseline.run" for difference in differences)
+    if case.baseline is not None and case.baseline.run in bad and not known:
+        comparison = "unfair"
+        differences = (*differences, rejected_baseline(case.baseline.run, bad[case.baseline.run]))
+    return judge(
+        case.candidate,
+        case.baseline,
+        case.rules,
+        differences=differences,
+        comparison=comparison,
+        factors=case.factors,
+        not_applied=case.not_applied,
+        seen_alone=case.seen_alone,
+    )
+
+
+def _is_open(before: Judgement, after: Judgement) -> bool:
+    """Whether a conclusion has given way to none: no verdict, or one that can't tell any more."""
+    return after.verdict is None or (after.verdict == "inconclusive" and before.verdict != "inconclusive")
+
+
+def _label(judgement: Judgement) -> tuple[object, ...]:
+    told = judgement.effect is not None
+    return judgement.verdict, judgement.comparison, judgement.attribution.status, told
+
+
+def _why(before: Judgement, after: Judgement, bad: Mapping[str, str]) -> str:
+    changes = [
+        f"{what} {old or 'none'} → {new or 'none'}"
+        for what, old, new in (
+            ("verdict", before.verdict, after.verdict),
+            ("comparison", before.comparison, after.comparison),
+            ("attribution", before.attribution.status, after.attribution.status),
+            ("effect", before.effect and "told", after.effect and "told"),
+        )
+        if old != new
+    ]
+    known = {_words(reason) for reason in before.reasons}
+    because = bad.get(after.baseline or "") or next(
+        (reason for reason in after.reasons if _words(reason) not in known), "the rules changed"
+    )
+    return f"Judged again: {', '.join(changes)}. {because[:1].upper()}{because[1:]}"
+
+
+def _words(reason: str) -> str:
+    """Return a reason without its numbers: one in which only they moved isn't what changed a verdict."""
+    return re.sub(r"[\d.]+", "#", reason)

@@ -1,0 +1,225 @@
+"""The registry of baselines: which one is in force, when it has aged, how it drifts, and its lineage."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import pairwise
+from statistics import fmean
+
+from pydantic import Field
+
+from optrack.judge.evidence import Evidence, History
+from optrack.judge.wording import amount, percent
+from optrack.model.judgement import Difference, Effect
+from optrack.model.snapshot import Snapshot
+from optrack.model.value import Frozen
+
+MAX_AGE = timedelta(hours=24)
+"""How old a baseline may be before it is measured again."""
+
+
+class Baseline(Frozen):
+    """A configuration that others are compared with.
+
+    `item` is the plan's item whose resolved recipe it is; `parent` the baseline that it took over from by
+    `adopt` (None for the original). `undone` baselines stay in the registry and are never in force.
+    """
+
+    id: str
+    item: str
+    adopted_at: datetime
+    parent: str | None = None
+    by: str = ""
+    why: str = ""
+    undone: bool = False
+
+
+class Measurement(Frozen):
+    """One measurement of a baseline: its run, when (UTC), the metric's mean, and what it was measured under.
+
+    `facts` are what makes a baseline age when they change: `boot`, `driver`, `packages`, `code`, each as text
+    that is equal as long as nothing changed.
+    """
+
+    run: str
+    baseline: str
+    at: datetime
+    mean: float
+    facts: Mapping[str, str] = Field(default_factory=dict)
+
+
+_AGED = {
+    "boot": "The host was restarted",
+    "driver": "The GPU driver changed",
+    "packages": "The installed packages changed",
+    "code": "The code changed",
+}
+
+
+def in_force(registry: Sequence[Baseline]) -> Baseline | None:
+    """Return the baseline adopted last and not undone; None if the registry is empty."""
+    standing = [baseline for baseline in registry if not baseline.undone]
+    return max(standing, key=lambda baseline: (baseline.adopted_at, baseline.id)) if standing else None
+
+
+def original(registry: Sequence[Baseline]) -> Baseline | None:
+    """Return the baseline that the plan began with."""
+    roots = [baseline for baseline in registry if baseline.parent is None]
+    return min(roots, key=lambda baseline: baseline.adopted_at) if roots else None
+
+
+def lineage(registry: Sequence[Baseline], baseline: Baseline) -> tuple[Baseline, ...]:
+    """Return the baselines that led to this one, the original first, itself last."""
+    by_id = {entry.id: entry for entry in registry}
+    chain = [baseline]
+    while (parent := by_id.get(chain[-1].parent or "")) is not None and parent not in chain:
+        chain.append(parent)
+    return tuple(chain[::-1])
+
+
+def ageing(
+    measured: Measurement, now: datetime, facts: Mapping[str, str], max_age: timedelta = MAX_AGE
+) -> tuple[str, ...]:
+    """Return why a baseline's measurement no longer speaks for today, one sentence each; empty while fresh.
+
+    `facts` are those of now; one that either side lacks says nothing.
+    """
+    said = []
+    if now - measured.at > max_age:
+        hours = (now - measured.at).total_seconds() / 3600
+        said.append(f"The baseline was measured {hours:.0f} hours ago.")
+    for name, before in measured.facts.items():
+        after = facts.get(name)
+        if after is not None and after != before:
+            said.append(f"{_AGED.get(name, f'{name} changed')} since the baseline was measured.")
+    return tuple(said)
+
+
+def ageing_differences(measured: Measurement, reasons: Sequence[str]) -> tuple[Difference, ...]:
+    """Return a baseline's age as differences that make a comparison with it unfair."""
+    return tuple(
+        Difference(
+            field="baseline.age",
+            baseline=measured.at.isoformat(),
+            candidate=None,
+            cls="unexplained",
+            severity="blocking",
+            meaning=f"{reason} It has to be measured again ({measured.run} is stale).",
+        )
+        for reason in reasons
+    )
+
+
+def unseen_code(snapshots: Sequence[Snapshot | None]) -> tuple[Difference, ...]:
+    """Return that the code of two runs made one after the other can't be compared, if no repository holds it.
+
+    Runs whose launches alternate read the same files; between others they may have been edited.
+    """
+    git = [snapshot.git or {} for snapshot in snapshots if snapshot is not None]
+    if "repo" in {name for seen in git for name in seen}:
+        return ()
+    if not git or any(seen.get("project", {}).get("state") != "none" for seen in git):
+        return ()
+    return (
+        Difference(
+            field="git.project",
+            baseline=None,
+            candidate=None,
+            cls="unknown",
+            severity="blocking",
+            meaning="The project folder is in no git repository: code edited between the two runs would not "
+            "be seen.",
+        ),
+    )
+
+
+def with_load_counted(found: Sequence[Difference]) -> tuple[Difference, ...]:
+    """Return the differences with what others did on the CPUs as one that counts.
+
+    Of launches that alternate it makes noise, which the interval shows; of two runs one after the other it is
+    in one side alone.
+    """
+    return tuple(
+        difference.model_copy(update={"severity": "blocking"})
+        if difference.field == "load.cpu.foreign_share"
+        else difference
+        for difference in found
+    )
+
+
+def drift(measurements: Sequence[Measurement], unit: str, min_effect: float) -> str | None:
+    """Return how the baseline moved between its measurements; None if by less than `min_effect`."""
+    ordered = sorted((m for m in measurements if m.mean > 0), key=lambda m: m.at)
+    if len(ordered) < 2:
+        return None
+    low, high = min(ordered, key=lambda m: m.mean), max(ordered, key=lambda m: m.mean)
+    moved = high.mean / low.mean - 1
+    if moved < min_effect:
+        return None
+    first, last = ordered[0], ordered[-1]
+    return (
+        f"The baseline moved by {percent(moved, signed=False)} over {len(ordered)} measurements "
+        f"({amount(low.mean, unit)} to {amount(high.mean, unit)}; first to last "
+        f"{percent(last.mean / first.mean - 1)}): effects below that need a baseline measured alongside."
+    )
+
+
+def history_of(runs: Mapping[str, Sequence[Evidence]]) -> History | None:
+    """Return the spread of a metric between launches, from earlier runs grouped by recipe.
+
+    From successive launches of the same run, so that drift hardly enters; where no run had several, between
+    runs of one recipe with one launch each. None if nothing was ever measured twice.
+    """
+    steps: list[float] = []
+    apart: list[float] = []
+    between: list[float] = []
+    used = 0
+    for group in runs.values():
+        usable = [run for run in group if run.launches and run.positive]
+        means = [fmean(launch.level for launch in run.launches) for run in usable]
+        between += [after - before for before, after in pairwise(means)]
+        singles = [run.launches[0].level for run in usable if len(run.launches) == 1]
+        apart += [after - before for before, after in pairwise(singles)]
+        for run in usable:
+            steps += [after.level - before.level for before, after in pairwise(run.launches)]
+            used += len(run.launches) > 1
+    chosen = steps or apart
+    spread = _successive(chosen)
+    if not spread:
+        return None
+    return History(
+        spread=spread,
+        freedom=max(1, len(chosen) * 2 // 3),
+        runs=used if steps else len(apart) + 1,
+        between_runs=_successive(between),
+    )
+
+
+def _successive(steps: Sequence[float]) -> float | None:
+    """Return the standard deviation from successive differences, each of which has twice its variance.
+
+    It is about as good as the usual estimate with two thirds of their number as degrees of freedom (von
+    Neumann, Kent, Bellinson and Hart, 1941).
+    """
+    return math.sqrt(fmean(step**2 for step in steps) / 2) if steps else None
+
+
+def compounded(effects: Sequence[Effect]) -> Effect | None:
+    """Return the effect against the original of a chain of adopted effects, each against the one before.
+
+    On a log scale the effects add and, being measured apart, so do the squares of their half-widths.
+    """
+    if not effects:
+        return None
+    centre = sum(math.log1p(effect.relative) for effect in effects)
+    reach = math.sqrt(
+        sum(((math.log1p(effect.high) - math.log1p(effect.low)) / 2) ** 2 for effect in effects)
+    )
+    return Effect(
+        relative=math.expm1(centre),
+        low=math.expm1(centre - reach),
+        high=math.expm1(centre + reach),
+        confidence=min(effect.confidence for effect in effects),
+    )

@@ -1,0 +1,241 @@
+"""Differences between two snapshots: which are declared, which nobody explained, and what that makes of a
+comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from optrack.judge.applied import not_applied, unseen_treatment
+from optrack.judge.coverage import covering_leaf
+from optrack.judge.field_table import Field
+from optrack.judge.fields import dotted, field_of, leaves, sentence
+from optrack.judge.unseen import captured, missing_part, unseen_sections, with_unfound
+from optrack.judge.variables import is_noise
+from optrack.model.judgement import Comparison, Difference
+from optrack.model.masking import is_masked
+from optrack.model.snapshot import Snapshot
+
+__all__ = ["comparison", "differences", "is_accepted", "not_applied", "settled", "unseen_treatment"]
+
+THINGS: Mapping[tuple[str, ...], str] = {
+    ("git", "*"): "The repository {}",
+    ("git", "*", "submodules", "*"): "The submodule {}",
+    ("libraries", "loaded", "*"): "The loaded library {}",
+    ("hardware", "gpus", "devices", "*"): "GPU {}",
+    ("load", "gpus", "*"): "The load of GPU {}",
+    ("hardware", "numa", "*"): "NUMA node {}",
+    ("files", "*"): "The watched file {}",
+}
+"""Things that come or go as a whole: their fields aren't compared one by one if one side lacks them."""
+
+
+_LOOSE = (("untracked",), ("left_out",))
+"""Files that one side may merely not have read."""
+
+
+def differences(
+    candidate: Snapshot,
+    baseline: Snapshot,
+    *,
+    declared: Mapping[str, tuple[Any, Any]],
+    accepted: Collection[str] = (),
+) -> tuple[Difference, ...]:
+    """Return every field in which two snapshots differ in a way that counts, blocking ones first.
+
+    `declared` are the factors of the recipes, leaf -> (baseline's value, candidate's); `accepted` are names
+    or patterns of fields that somebody said don't matter here. Informative fields are left out, unless the
+    table notes them; fields of the login, of a launch or of optrack itself never appear.
+    """
+    found: list[Difference] = []
+    for part in Snapshot.model_fields:
+        ours, theirs = getattr(candidate, part), getattr(baseline, part)
+        if not captured(ours) or not captured(theirs):
+            found.extend(missing_part(part, captured(theirs), captured(ours)))
+            continue
+        if part == "git":
+            ours, theirs = with_unfound(ours, theirs, candidate), with_unfound(theirs, ours, baseline)
+        found.extend(_part_differences(part, theirs, ours, declared))
+    found = _by_the_program(_without_echoes(found), candidate.env or {}, baseline.env or {})
+    found = list(settled(found, accepted))
+    order = {"unexplained": 0, "unknown": 1, "volatile": 2, "declared": 3}
+    return tuple(sorted(found, key=lambda d: (d.severity != "blocking", order[d.cls])))
+
+
+def comparison(differences: Sequence[Difference]) -> Comparison:
+    """Return `unfair` if a blocking difference is known, else `unknown` if something blocking couldn't be
+    seen."""
+    blocking = {difference.cls for difference in differences if difference.severity == "blocking"}
+    if blocking - {"unknown"}:
+        return "unfair"
+    return "unknown" if blocking else "fair"
+
+
+def _by_the_program(
+    found: list[Difference], candidate: Mapping[str, Any], baseline: Mapping[str, Any]
+) -> list[Difference]:
+    """Turn into notes the variables that the server's own program set for its workers while it ran.
+
+    Neither runner, shell nor wrapper gave them: no side was passed them, and the main process began without
+    them. With the same code, packages and start-up files on both sides, such a difference follows from the
+    treatment or is the program's own (an id that it draws anew at each start).
+    """
+    if any(d.severity == "blocking" and d.field.startswith(("git.", "packages", "files")) for d in found):
+        return found
+    return [
+        d.model_copy(
+            update={
+                "severity": "note",
+                "meaning": f"{d.meaning} The server's own program set it at run time.",
+            }
+        )
+        if d.cls == "unexplained"
+        and d.field.startswith("env.server.")
+        and all(_set_at_run_time(d.field.removeprefix("env.server."), side) for side in (candidate, baseline))
+        else d
+        for d in found
+    ]
+
+
+def _set_at_run_time(name: str, env: Mapping[str, Any]) -> bool:
+    if name in (env.get("passed") or {}):
+        return False
+    if (env.get("server") or {}).get(name) is None:
+        return True
+    differing = (env.get("differing") or {}).get(name)
+    return isinstance(differing, Mapping) and "leader" in differing and differing["leader"] is None
+
+
+def _part_differences(
+    part: str,
+    baseline: Mapping[str, Any],
+    candidate: Mapping[str, Any],
+    declared: Mapping[str, tuple[Any, Any]],
+) -> list[Difference]:
+    theirs, ours = dict(leaves(baseline, (part,))), dict(leaves(candidate, (part,)))
+    unseen = unseen_sections(part, baseline, candidate, declared)
+    found: list[Difference] = [difference for _, difference in sorted(unseen.items())]
+    absent: set[tuple[str, ...]] = set()
+    for path in sorted(theirs.keys() | ours.keys()):
+        field = field_of(path)
+        before, after = theirs.get(path), ours.get(path)
+        if field is None or field.within(before, after) or path[:2] in unseen:
+            continue
+        if (field.kind == "informative" and not field.noted) or (part == "env" and is_noise(path[-1])):
+            continue
+        if path[2:3] in _LOOSE and None in (before, after) and (*path[:2], "unread") in unseen:
+            continue
+        whole = _on_one_side(path, theirs, ours)
+        if whole is None:
+            found.append(_difference(field, path, before, after, declared))
+        elif whole not in absent:
+            absent.add(whole)
+            found.append(_one_sided(whole, before is not None, declared))
+    return found
+
+
+def _on_one_side(
+    path: tuple[str, ...], theirs: Mapping[tuple[str, ...], Any], ours: Mapping[tuple[str, ...], Any]
+) -> tuple[str, ...] | None:
+    """Return the thing that a field belongs to (a GPU, a library, a repository) if only one side has it."""
+    size = next((len(thing) for thing in THINGS if _fits(thing, path)), 0)
+    whole = path[:size]
+    if not size or all(any(key[:size] == whole for key in side) for side in (theirs, ours)):
+        return None
+    return whole
+
+
+def _one_sided(
+    whole: tuple[str, ...], in_baseline: bool, declared: Mapping[str, tuple[Any, Any]]
+) -> Difference:
+    label = next(label for thing, label in THINGS.items() if _fits(thing, whole)).format(whole[-1])
+    side, other = ("baseline's", "candidate's") if in_baseline else ("candidate's", "baseline's")
+    meaning = f"{label} is in the {side} run only, and missing in the {other}."
+    seen = ("present", None) if in_baseline else (None, "present")
+    leaf, _ = covering_leaf(whole, seen[0], seen[1], declared)
+    if leaf is not None:
+        return _of(
+            "declared", "note", whole, seen[0], seen[1], f"{meaning} It goes with the declared {leaf}."
+        )
+    return _of("unexplained", "blocking", whole, seen[0], seen[1], meaning)
+
+
+def _difference(
+    field: Field,
+    path: tuple[str, ...],
+    baseline: Any,
+    candidate: Any,
+    declared: Mapping[str, tuple[Any, Any]],
+) -> Difference:
+    meaning = sentence(field, path, baseline, candidate)
+    leaf, fits = covering_leaf(path, baseline, candidate, declared)
+    if leaf is not None and fits:
+        return _of(
+            "declared", "note", path, baseline, candidate, f"{meaning} It goes with the declared {leaf}."
+        )
+    if leaf is not None:
+        before, after = declared[leaf]
+        meaning += (
+            f" Declared for {leaf} is {_text(before)} in the baseline and {_text(after)} in the candidate."
+        )
+    cls = "unexplained" if field.kind == "stable" else "volatile"
+    if is_masked(baseline) and is_masked(candidate):
+        return _of("volatile", "note", path, baseline, candidate, f"{meaning} A secret changes no speed.")
+    return _of(cls, "note" if field.noted else "blocking", path, baseline, candidate, meaning)
+
+
+def _of(
+    cls: str, severity: str, path: tuple[str, ...], baseline: Any, candidate: Any, meaning: str
+) -> Difference:
+    return Difference.model_validate(
+        {"field": dotted(path), "baseline": baseline, "candidate": candidate}
+        | {"cls": cls, "severity": severity, "meaning": meaning}
+    )
+
+
+def _text(value: Any) -> str:
+    return "not set" if value is None else str(value)
+
+
+def _without_echoes(found: list[Difference]) -> list[Difference]:
+    """Leave out what was passed where the same variable is already shown as the server's processes had it."""
+    shown = {
+        (d.field.removeprefix("env.server."), _text(d.baseline), _text(d.candidate))
+        for d in found
+        if d.field.startswith("env.server.")
+    }
+    return [
+        d
+        for d in found
+        if (d.field.removeprefix("env.passed."), _text(d.baseline), _text(d.candidate)) not in shown
+        or not d.field.startswith("env.passed.")
+    ]
+
+
+def settled(found: Sequence[Difference], accepted: Collection[str]) -> tuple[Difference, ...]:
+    """Return the differences with each blocking one that somebody accepted turned into a note."""
+    return tuple(_settled(difference, accepted) for difference in found)
+
+
+def _settled(difference: Difference, accepted: Collection[str]) -> Difference:
+    if difference.severity == "note" or not is_accepted(difference.field, accepted):
+        return difference
+    return difference.model_copy(
+        update={"severity": "note", "meaning": f"{difference.meaning} Accepted as not mattering."}
+    )
+
+
+def is_accepted(field: str, accepted: Collection[str]) -> bool:
+    """Whether a field is named by `accepted`: by its name, by the name of what it is in, or by a pattern with
+    `*`."""
+    return any(
+        field == name or field.startswith(f"{name}.") or ("*" in name and fnmatchcase(field, name))
+        for name in accepted
+    )
+
+
+def _fits(thing: tuple[str, ...], path: tuple[str, ...]) -> bool:
+    """Whether a path begins as a thing's does."""
+    steps = zip(thing, path, strict=False)
+    return len(path) >= len(thing) and all(step in ("*", name) for step, name in steps)

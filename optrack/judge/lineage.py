@@ -1,0 +1,265 @@
+"""An adopted base's history: its measurements, what was adopted, and verdicts against the original."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from statistics import fmean
+
+from optrack.judge.baselines import Measurement, compounded, drift
+from optrack.judge.evidence import Rules
+from optrack.judge.guards import after_guards
+from optrack.judge.interval import quantile
+from optrack.judge.multiplicity import improvement_tail
+from optrack.judge.verdict import verdict_of
+from optrack.judge.wording import interval, listed, percent
+from optrack.model.item import Adoption, Judged, judgement_of
+from optrack.model.judgement import Attribution, Comparison, Effect, Judgement, Verdict
+from optrack.model.metrics import Metric, series_of
+from optrack.model.recipe import HOW_MEASURED
+from optrack.model.run import Run
+from optrack.model.value import Frozen, recipe_digest
+
+
+class Link(Frozen):
+    """An adopted item in the chain from the original to a base: the judgement it was adopted on, if there is one.
+
+    `on` are the items whose treatments were part of the base that it was itself measured on.
+    """
+
+    item: str
+    judgement: Judgement | None = None
+    on: tuple[str, ...] = ()
+
+
+def in_force_at(adoptions: Sequence[Adoption], at: datetime) -> tuple[Adoption, ...]:
+    """Return the adoptions that were in force at a time, in their order, whatever was undone since."""
+    return tuple(
+        adoption
+        for adoption in adoptions
+        if adoption.at <= at and (adoption.undone_at is None or adoption.undone_at > at)
+    )
+
+
+def against_original(own: Judgement, chain: Sequence[Link], rules: Rules) -> Judgement:
+    """Return the judgement of the candidate against the original, through the effects of what was adopted.
+
+    `own` is its judgement against its base. Each effect was measured against the base of its time, so they
+    multiply. Without a number for every link, or where one no longer stands, there is no verdict.
+    """
+    missing = [link.item for link in chain if link.judgement is None or link.judgement.effect is None]
+    fallen = [link.item for link in chain if link.judgement and link.judgement.comparison == "unfair"]
+    judged = [link.judgement for link in chain if link.judgement is not None]
+    if own.verdict in (None, "failed"):
+        return _concluded(own, judged, own.verdict, own.reasons[:1])
+    if fallen:
+        why = f"The evidence on which {listed(fallen)} was adopted no longer stands, so nothing rests on it."
+        return _concluded(own, judged, None, [why])
+    if missing:
+        why = (
+            f"{listed(missing)} was adopted without a measured effect, so none against the original is known."
+        )
+        return _concluded(own, judged, None, [why])
+    if own.effect is None:
+        return _concluded(own, judged, "inconclusive", own.reasons[:1])
+    effects = [judgement.effect for judgement in (*judged, own) if judgement.effect is not None]
+    effect = compounded(effects)
+    assert effect is not None and rules.metric.better is not None
+    verdict = verdict_of(effect, rules.metric.better, rules.min_effect)
+    said = [_text(own, own.effect, chain, effect)]
+    if verdict == "improvement" and not _holds_among_many(effect, [*judged, own], rules):
+        verdict = "inconclusive"
+        said.append(f"Alone an improvement, but among {rules.family} comparisons it may be chance.")
+    verdict, ahead = after_guards(verdict, own.guards)
+    return _concluded(own, judged, verdict, [*ahead, *said, *_assumed(chain)], effect)
+
+
+def both_effects(own: Judgement, original: Judgement | None) -> str:
+    """Return the two effects of an item on an adopted base, `+12.0% over the adopted base, +31.0% over the
+    original`; nothing where there is no adopted base or no number."""
+    if original is None or own.effect is None:
+        return ""
+    over = f"{percent(own.effect.relative)} over the adopted base"
+    if original.effect is None:
+        return f"{over}, unknown over the original"
+    return f"{over}, {percent(original.effect.relative)} over the original"
+
+
+def _concluded(
+    own: Judgement,
+    chain: Sequence[Judgement],
+    verdict: Verdict | None,
+    reasons: Sequence[str],
+    effect: Effect | None = None,
+) -> Judgement:
+    factors = tuple(dict.fromkeys(name for j in (*chain, own) for name in j.attribution.factors))
+    return own.model_copy(
+        update={
+            "verdict": verdict,
+            "baseline": chain[0].baseline if chain else None,
+            "effect": effect,
+            "comparison": _weakest([*chain, own]),
+            "differences": (),
+            "attribution": Attribution(
+                status="confounded" if len(factors) > 1 else "single", factors=factors
+            ),
+            "reasons": tuple(reasons),
+            "launches": min((j.launches for j in (*chain, own)), default=0),
+            "launches_needed": None,
+            "derived": {},
+        }
+    )
+
+
+def _weakest(chain: Sequence[Judgement]) -> Comparison:
+    seen = {judgement.comparison for judgement in chain}
+    return "unfair" if "unfair" in seen else "unknown" if "unknown" in seen else "fair"
+
+
+def _text(own: Judgement, alone: Effect, chain: Sequence[Link], effect: Effect) -> str:
+    steps = [
+        f"{link.item} {percent(link.judgement.effect.relative)}"
+        for link in chain
+        if link.judgement and link.judgement.effect
+    ]
+    return (
+        f"{own.metric} {interval(effect)} over the original: {percent(alone.relative)} over the base of its time, "
+        f"on top of what was adopted ({listed(steps)}). Effects measured one after the other multiply."
+    )
+
+
+def _assumed(chain: Sequence[Link]) -> list[str]:
+    """Say of each adopted item that was measured on another base than the one it was adopted onto."""
+    said = []
+    for position, link in enumerate(chain):
+        below = tuple(earlier.item for earlier in chain[:position])
+        if set(link.on) != set(below):
+            others = listed([item for item in below if item not in link.on]) or "what was adopted then"
+            said.append(
+                f"{link.item} was measured without {others}: that its effect is the same with it is assumed."
+            )
+    return said
+
+
+def _holds_among_many(effect: Effect, parts: Sequence[Judgement], rules: Rules) -> bool:
+    """Whether an improvement against the original stands at the error that many comparisons leave to each.
+
+    A product of improvements does, since each stood at it. Otherwise the interval is widened as Student's t
+    for the fewest launches of any part asks, which is more than their sum needs.
+    """
+    if rules.family == 1 or all(part.verdict == "improvement" for part in parts):
+        return True
+    freedom = max(1, min(part.launches for part in parts) - 1)
+    tail = (1 - rules.confidence) / 2
+    wider = quantile(1 - improvement_tail(rules.confidence, rules.family), freedom) / quantile(
+        1 - tail, freedom
+    )
+    centre = math.log1p(effect.relative)
+    return abs(centre) > wider * (math.log1p(effect.high) - math.log1p(effect.low)) / 2
+
+
+class Measured(Frozen):
+    """One measurement of a base; `mean` is None where the run gave no number. `beside` is the run that it was
+    measured with in turn, `rejected` why it proved unfit to compare with."""
+
+    run: str
+    at: datetime
+    mean: float | None
+    beside: str | None = None
+    rejected: str | None = None
+
+
+class Base(Frozen):
+    """A configuration that items were compared with: what was adopted into it, its measurements, its drift."""
+
+    adopted: tuple[str, ...]
+    measurements: tuple[Measured, ...]
+    drift: str | None = None
+
+
+class Rest(Frozen):
+    """An adoption and the judgement that it rests on now; `stands` tells whether that is still an improvement
+    in a fair comparison."""
+
+    adoption: Adoption
+    judgement: Judgement | None = None
+    stands: bool = False
+
+
+class Registry(Frozen):
+    """All bases of a plan, the original first, and all adoptions, undone ones too."""
+
+    bases: tuple[Base, ...] = ()
+    adoptions: tuple[Rest, ...] = ()
+
+    @property
+    def fallen(self) -> tuple[str, ...]:
+        """The items in force as part of the base whose evidence no longer stands."""
+        return tuple(r.adoption.item for r in self.adoptions if r.adoption.undone_at is None and not r.stands)
+
+
+def registry_of(
+    runs: Sequence[Run],
+    adoptions: Sequence[Adoption],
+    judgements: Sequence[Judged],
+    *,
+    metric: Metric,
+    min_effect: float,
+    rejections: Mapping[str, str] | None = None,
+) -> Registry:
+    """Return the registry from the baseline's whole runs and what was adopted, undone adoptions included.
+
+    Runs of one configuration are measurements of one base, even where another was in force in between.
+    """
+    rejected = rejections or {}
+    groups: dict[str, list[Run]] = {}
+    for run in sorted(runs, key=lambda run: run.id):
+        if run.outcome == "succeeded":
+            groups.setdefault(_configuration(run), []).append(run)
+    bases = tuple(_base(group, adoptions, metric, min_effect, rejected) for group in groups.values())
+    return Registry(bases=bases, adoptions=tuple(_rest(adoption, judgements) for adoption in adoptions))
+
+
+def _configuration(run: Run) -> str:
+    return recipe_digest({key: value for key, value in run.recipe.items() if key not in HOW_MEASURED})
+
+
+def _base(
+    runs: Sequence[Run],
+    adoptions: Sequence[Adoption],
+    metric: Metric,
+    min_effect: float,
+    rejected: Mapping[str, str],
+) -> Base:
+    found = [
+        Measured(
+            run=run.id,
+            at=run.started_at,
+            mean=_mean(run, metric.name),
+            beside=run.beside,
+            rejected=rejected.get(run.id),
+        )
+        for run in runs
+    ]
+    kept = [
+        Measurement(run=m.run, baseline=runs[0].item, at=m.at, mean=m.mean)
+        for m in found
+        if m.mean is not None and m.rejected is None
+    ]
+    return Base(
+        adopted=tuple(adoption.item for adoption in in_force_at(adoptions, runs[0].started_at)),
+        measurements=tuple(found),
+        drift=drift(kept, metric.unit, min_effect),
+    )
+
+
+def _mean(run: Run, metric: str) -> float | None:
+    series = series_of(run.samples, metric)
+    return fmean(series.values) if series else None
+
+
+def _rest(adoption: Adoption, judgements: Sequence[Judged]) -> Rest:
+    found = judgement_of(judgements, adoption.run) if adoption.run else None
+    stands = found is not None and found.verdict == "improvement" and found.comparison == "fair"
+    return Rest(adoption=adoption, judgement=found, stands=stands)

@@ -1,0 +1,1 @@
+"""What benchmarks and servers wrote, as readings."""

@@ -1,0 +1,232 @@
+"""The process that runs items: its signals, its work, and telling that a run has ended."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import traceback
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from optrack.app.campaign import Campaign
+from optrack.app.decisions import adopt_by_itself, credit_again
+from optrack.errors import HostUnfitError, OptrackError
+from optrack.host.command import become_subreaper, go_below_supervisor
+from optrack.judge.failures import plain_failure
+from optrack.model.gate import Gate
+from optrack.model.judgement import Judgement
+from optrack.model.plan import Status
+from optrack.model.run import SUPERVISOR, Run
+from optrack.render.documents import document, finite, judgement_document, run_document
+from optrack.runner.fitness import take_host
+from optrack.runner.flow import conclude, run_session
+from optrack.runner.session import Ending, Session, session_of
+from optrack.runner.stop_signal import SignalledWill
+from optrack.settings import load_settings
+
+_FROM_NEXT: tuple[Status, ...] = ("pending",)
+_FROM_RUN: tuple[Status, ...] = ("pending", "completed", "cancelled")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one item; return 0 if a run was recorded. What prevents that is told through the pipe.
+
+    The record's write side, slow to import, is imported while the host is looked at, which mostly waits.
+    """
+    options = _parse(arguments)
+    try:
+        supervisor = go_below_supervisor()
+        will = SignalledWill()
+        become_subreaper()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        what = f"this host doesn't let the runner watch over what it starts: {reason}"
+        return _refuse(options.tell, HostUnfitError(what, hint="prctl(2) and fork(2) must be allowed"))
+    try:
+        campaign = Campaign(load_settings(options.project), options.plan)
+        session = session_of(campaign, options.item, sequential=options.sequential, resume=options.resume)
+        Thread(target=import_module, args=("optrack.store.store",)).start()
+        lock = take_host(
+            session,
+            supervisor=supervisor,
+            wait=options.wait,
+            should_stop=will.stop,
+            say=lambda text: _tell(options.tell, {"waiting": text}),
+        )
+        claimed = campaign.store.claim(
+            session.candidate.run, from_statuses=_FROM_RUN if options.again else _FROM_NEXT
+        )
+    except OptrackError as error:
+        return _refuse(options.tell, error)
+    except OSError as error:
+        where = str(error.filename) if error.filename else None
+        return _refuse(
+            options.tell, OptrackError(f"the runner can't start: {error.strerror or error}", where=where)
+        )
+    except Exception:  # noqa: BLE001 (nobody else could tell what happened here)
+        return _refuse(options.tell, OptrackError(f"the runner failed\n{traceback.format_exc()}"))
+    run = session.candidate.run.id
+    if not claimed:
+        _answer(options.tell, {"run": None})
+        return 3
+    campaign.store.record_process(run, supervisor, SUPERVISOR)
+    session.candidate.folder.mkdir(parents=True, exist_ok=True)
+    _speak_into(session.candidate.folder / "runner.log")
+    _answer(options.tell, {"run": run})
+    with lock:
+        code = _run(campaign, session, will)
+    _announce(campaign, run)
+    return code
+
+
+def _run(campaign: Campaign, session: Session, will: SignalledWill) -> int:
+    try:
+        run_session(session, campaign.store, will)
+        if not campaign.store.holds(session.candidate.run.id):
+            sys.stderr.write(
+                "the database doesn't hold the run: it is in the side journal, beside this file\n"
+            )
+            return 2
+        campaign.roll_up()
+        credit_again(campaign)
+        adopt_by_itself(campaign, session.candidate.run.id)
+    except Exception as error:  # noqa: BLE001 (whatever happens, the run must be closed)
+        traceback.print_exc()
+        message = f"optrack itself failed: {error!r}; see runner.log in the run's folder"
+        failure = plain_failure("runner_error", message, traceback.format_exc())
+        session.candidate.ending = Ending("interrupted", "teardown", failure)
+        conclude(session, campaign.store)
+        return 1
+    finally:
+        campaign.store.close()
+    return 0
+
+
+def _announce(campaign: Campaign, run_id: str) -> None:
+    """Tell whoever the settings name that the run has ended; what goes wrong there is only logged."""
+    settings = campaign.settings
+    if settings.notify is None:
+        return
+
+    campaign = Campaign(settings, Path(campaign.written.path))
+    run = campaign.reader.run(run_id)
+    judgement = campaign.judgement_of(run)
+    problem = notify(settings.notify, run, judgement, project=settings.project, gate=campaign.gate)
+    if problem is not None:
+        sys.stderr.write(f"{problem}\n")
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="optrack.runner.main", description=__doc__)
+    parser.add_argument("--project", type=Path, required=True, help="the project folder")
+    parser.add_argument("--plan", type=Path, required=True, help="the plan's file")
+    parser.add_argument("--item", required=True, help="the item to run")
+    parser.add_argument("--tell", type=int, default=1, help="the descriptor to answer through")
+    parser.add_argument("--wait", action="store_true", help="wait until the host is fit")
+    parser.add_argument("--again", action="store_true", help="run the item whatever its status")
+    parser.add_argument("--sequential", action="store_true", help="stop when the verdict is settled")
+    parser.add_argument("--resume", action="store_true", help="keep what an interrupted run measured")
+    return parser.parse_args(arguments)
+
+
+def _tell(descriptor: int, line: object) -> None:
+    """Write a line to whoever started this; one who has gone misses it, and the run goes on."""
+    with suppress(BrokenPipeError):
+        os.write(descriptor, json.dumps(line).encode() + b"\n")
+
+
+def _answer(descriptor: int, answer: object) -> None:
+    """Write the last line."""
+    _tell(descriptor, answer)
+    os.close(descriptor)
+
+
+def _refuse(descriptor: int, error: OptrackError) -> int:
+    told = {"type": type(error).__name__, "message": error.message, "hint": error.hint, "where": error.where}
+    _answer(descriptor, {"error": told})
+    return error.exit_code
+
+
+def _speak_into(log: Path) -> None:
+    """Send what this process prints, a traceback of its own say, to a file: no terminal listens."""
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    os.dup2(descriptor, 1)
+    os.dup2(descriptor, 2)
+    os.close(descriptor)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
+
+
+_PATIENCE_S = 30.0
+
+
+def notify(how: str, run: Run, judgement: Judgement | None, *, project: Path, gate: Gate) -> str | None:
+    """Tell that a run has ended, by `how`: shell text, or an address that begins with http:// or https://.
+
+    A command gets the document on standard input, and OPTRACK_RUN, OPTRACK_ITEM, OPTRACK_OUTCOME and
+    OPTRACK_VERDICT in its environment. Returns why it couldn't be told, or None; it never raises.
+    """
+    body = json.dumps(gate.data(finite(_document(run, judgement))), ensure_ascii=False, default=str)
+    if how.startswith(("http://", "https://")):
+        return _post(how, body.encode())
+    verdict = judgement.verdict if judgement is not None and judgement.verdict else "none"
+    about = {
+        "OPTRACK_RUN": run.id,
+        "OPTRACK_ITEM": run.item,
+        "OPTRACK_OUTCOME": run.outcome or "running",
+        "OPTRACK_VERDICT": verdict,
+    }
+    return _command(how, body.encode(), about, project)
+
+
+def _document(run: Run, judgement: Judgement | None) -> dict[str, Any]:
+    """A run without its snapshot and recipe, which are long, and its judgement."""
+    about = run_document(run)
+    for part in ("snapshot", "recipe", "artifacts"):
+        about.pop(part)
+    found = judgement_document(judgement)
+    if found is not None:
+        found.pop("differences")
+    return document(event="run_ended", run=about, judgement=found)
+
+
+def _command(shell: str, body: bytes, about: dict[str, str], project: Path) -> str | None:
+    try:
+        done = subprocess.run(
+            ["bash", "-c", shell],
+            input=body,
+            env=os.environ | about,
+            cwd=project,
+            timeout=_PATIENCE_S,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"the notify command took longer than {_PATIENCE_S:.0f} s and was ended"
+    except OSError as error:
+        return f"the notify command couldn't be started: {error}"
+    if done.returncode != 0:
+        said = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        return f"the notify command ended with {done.returncode}{': ' + said[0] if said else ''}"
+    return None
+
+
+def _post(address: str, body: bytes) -> str | None:
+    import httpx
+
+    try:
+        answer = httpx.post(
+            address, content=body, headers={"Content-Type": "application/json"}, timeout=_PATIENCE_S
+        )
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        return f"the address to notify couldn't be reached: {type(error).__name__}"
+    return f"the address to notify answered {answer.status_code}" if answer.is_error else None

@@ -1,0 +1,258 @@
+"""A session: the candidate's run and a fresh run of the baseline beside it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from optrack.app.campaign import Campaign
+from optrack.app.project import now
+from optrack.engines.protocol import Engine, Place
+from optrack.engines.registry import engine_named
+from optrack.host.parsing import ParserProcess
+from optrack.host.proc import own_identity
+from optrack.host.sampler import Sampler
+from optrack.host.tree import Tree
+from optrack.judge.evidence import rules_of
+from optrack.judge.sequential import launch_order
+from optrack.model.gate import Gate
+from optrack.model.metrics import Metric
+from optrack.model.plan import Item, Plan
+from optrack.model.recipe import Recipe
+from optrack.model.run import Failure, Outcome, Run, Stage, new_run_id
+from optrack.model.snapshot import Snapshot
+from optrack.model.value import digest
+from optrack.plan.resolve import Resolved
+from optrack.runner.resume import Resuming, Wanted, earlier_of, interrupted_since
+from optrack.settings import Settings, project_salt
+
+if TYPE_CHECKING:
+    from optrack.model.plan import Item
+    from optrack.model.run import Run
+
+
+class Ending(NamedTuple):
+    """How a side's run ended, in which stage, and why if it didn't succeed."""
+
+    outcome: Outcome
+    stage: Stage
+    failure: Failure | None
+
+
+@dataclass
+class Side:
+    """One run of a session while it goes on: what it runs, and what has come of it so far."""
+
+    run: Run
+    recipe: Recipe
+    engine: Engine
+    folder: Path
+    launches: int = 0
+    repo: Path | None = None
+    tree: Tree | None = None
+    snapshot: Snapshot | None = None
+    ending: Ending | None = None
+    said: set[str] = field(default_factory=set)
+    sampler: Sampler | None = None
+    begun: float = field(default_factory=time.monotonic)
+
+    def sampling(self, gpus: tuple[int, ...] | None) -> Sampler:
+        """Return the sampler of this side's benchmark passes, over the given GPUs, None for all."""
+        if self.sampler is None:
+            self.sampler = Sampler(pids=self._pids, gpus=gpus)
+        return self.sampler
+
+    def _pids(self) -> list[int]:
+        return [process.pid for process in self.tree.track()] if self.tree else []
+
+
+@dataclass
+class Session:
+    """What one runner does: its sides, in an order that lets a drift of the machine hit both alike."""
+
+    settings: Settings
+    plan: Plan
+    candidate: Side
+    baseline: Side | None
+    inherited: Mapping[str, str]
+    salt: bytes
+    sequential: bool = False
+    gpus: tuple[int, ...] | None = None
+    resuming: Resuming | None = None
+    why_anew: str | None = None
+    parser: ParserProcess = field(default_factory=ParserProcess)
+
+    @property
+    def first(self) -> int:
+        """The number of the first launch that this session makes on each side."""
+        return self.resuming.first if self.resuming else 0
+
+    @property
+    def kept(self) -> int:
+        """How many launches of each side are those of an interrupted run."""
+        return self.resuming.kept if self.resuming else 0
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """The candidate and, where one is measured beside it, the baseline."""
+        return (self.candidate,) if self.baseline is None else (self.candidate, self.baseline)
+
+    @property
+    def most_launches(self) -> int:
+        """The launches of a side at most: as many as the recipe says, or as the rules of stopping allow."""
+        if not self.sequential:
+            return self.candidate.recipe.launches
+        recipe = self.candidate.recipe.model_copy(update={"stop": "sequential"})
+        return rules_of(recipe, Metric(name=""), min_effect=0.0, interleaved=True).max_launches
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The variables that either side's recipe names: they are recorded of both, with their values."""
+        return frozenset(name for side in self.sides for name in side.recipe.env)
+
+    def schedule(self) -> Iterator[tuple[Side, int]]:
+        """Yield each launch in turn, with its number on its side, until there are enough with those kept."""
+        number = self.first
+        while number - self.first + self.kept < self.most_launches:
+            for turn in launch_order(number + 1)[-2:]:
+                side = self.candidate if turn == "candidate" else self.baseline
+                if side is not None:
+                    yield side, number
+            number += 1
+
+    def environment(self, side: Side, place: Place) -> dict[str, str]:
+        """Return the environment of a side's commands: the runner's own, the recipe's over it, the launch's.
+
+        A recipe value of None takes an inherited variable away. A side that asks for some GPUs sees only these.
+        """
+        env = {
+            key: value for key, value in self.inherited.items() if side.recipe.env.get(key, "") is not None
+        }
+        env |= {key: value for key, value in side.recipe.env.items() if value is not None}
+        if self.gpus is not None and "CUDA_VISIBLE_DEVICES" not in side.recipe.env:
+            asked = side.recipe.gpus
+            shown = self.gpus[:asked] if isinstance(asked, int) else asked or self.gpus
+            env["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, shown))
+        if side.repo is not None:
+            env["REPO"] = str(side.repo)
+        return env | {
+            "PORT": str(place.port),
+            "RUN_DIR": str(place.run_dir),
+            "ITEM_ID": place.item,
+            "OPTRACK_PYTHON": sys.executable,
+        }
+
+
+def prepare(
+    settings: Settings,
+    plan: Plan,
+    candidate: tuple[Item, Resolved],
+    baseline: tuple[Item, Resolved] | None,
+    at: datetime,
+    *,
+    sequential: bool,
+    gate: Gate,
+) -> Session:
+    """Return the session that runs an item, beside the baseline where its launches are interleaved.
+
+    A `sequential` one ends as soon as its verdict is settled, within the recipe's number of launches, which
+    only interleaved launches allow; the runs keep that with their recipe, since it belongs to the rules that
+    they are judged by.
+    """
+    sequential = sequential and baseline is not None
+    ours = _side(settings, plan, *candidate, at, sequential=sequential, gate=gate)
+    theirs = _side(settings, plan, *baseline, at, sequential=sequential, gate=gate) if baseline else None
+    if theirs is not None:
+        theirs.run = theirs.run.model_copy(update={"role": "baseline", "beside": ours.run.id})
+    return Session(settings, plan, ours, theirs, dict(os.environ), project_salt(settings.state), sequential)
+
+
+def _side(
+    settings: Settings,
+    plan: Plan,
+    item: Item,
+    resolved: Resolved,
+    at: datetime,
+    *,
+    sequential: bool,
+    gate: Gate,
+) -> Side:
+    run = Run(
+        id=new_run_id(at, item.id),
+        plan=plan.name,
+        item=item.id,
+        host=settings.host,
+        started_at=at,
+        actor=settings.actor,
+        plan_digest=digest(gate.text(plan.text)),
+        recipe_digest=resolved.digest,
+        recipe=gate.data({**resolved.data, "stop": "sequential" if sequential else "fixed"}),
+        runner=own_identity(),
+    )
+    return Side(
+        run, resolved.recipe, engine_named(resolved.recipe.engine, settings.python), settings.runs / run.id
+    )
+
+
+def session_of(
+    campaign: Campaign, item_id: str, *, sequential: bool = False, resume: bool = False
+) -> Session:
+    """Return the session that running this item means: beside the baseline, unless it is the baseline.
+
+    `sequential` is what the recipe's silence on `stop` means. With `resume`, an interrupted run of the same
+    recipes is gone on with, stopping as it was to stop; `why_anew` of the session says why there is none.
+    """
+    campaign.sync()
+    item = campaign.item(item_id)
+    resolved = campaign.resolved(item)
+    base = campaign.plan.item(campaign.plan.baseline)
+    alone = base is None or base.id == item.id or resolved.recipe.order == "block"
+    beside = None if alone or base is None else (base, campaign.resolved(base))
+    stop = resolved.data.get("stop", "sequential" if sequential else "fixed")
+
+    def prepared(stop: str) -> Session:
+        return prepare(
+            campaign.settings,
+            campaign.plan,
+            (item, resolved),
+            beside,
+            now(),
+            sequential=stop == "sequential",
+            gate=campaign.gate,
+        )
+
+    if not resume:
+        return prepared(stop)
+    wanted = Wanted(
+        item=item.id,
+        recipe=resolved.digest,
+        baseline=beside[1].digest if beside else None,
+        host=campaign.settings.host,
+        launches={how: prepared(how).most_launches for how in ("fixed", "sequential")},
+        repetitions=resolved.recipe.repetitions,
+    )
+    earlier = earlier_of(_interrupted(campaign, item), wanted)
+    if isinstance(earlier, str):
+        session = prepared(stop)
+        session.why_anew = f"nothing to resume: {earlier}"
+        return session
+    session = prepared(earlier.candidate.recipe.get("stop", "fixed"))
+    accepted = [a.field for a in campaign.reader.acceptances(campaign.plan.name, item.id)]
+    session.resuming = Resuming(earlier, accepted)
+    return session
+
+
+def _interrupted(campaign: Campaign, item: Item) -> list[tuple[Run, Run | None]]:
+    """Return the whole runs of the item that were interrupted lately, each with the baseline's beside it."""
+    reader = campaign.reader
+    found = []
+    for run in interrupted_since(reader.runs(campaign.plan.name, item.id)):
+        baseline = reader.beside(run.id)
+        found.append((reader.run(run.id), reader.run(baseline) if baseline else None))
+    return found

@@ -1,1 +1,0 @@
-"""What optrack does: one kind of input and output in each module; no step knows another."""
