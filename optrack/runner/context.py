@@ -15,7 +15,7 @@ from optrack.model.run import Run, Stage
 from optrack.runner.session import Arm, Session
 
 if TYPE_CHECKING:
-    from optrack.store.store import Store
+    from optrack.store.write import Store
 
 
 class StopSignal:
