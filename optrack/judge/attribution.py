@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from optrack.judge.wording import listed
 from optrack.model.judgement import Attribution
-from optrack.model.recipe import changes, factor_names, leaf_paths, treatment
+from optrack.model.treatment import changes, factor_names, leaf_paths, treatment
 from optrack.model.value import Frozen
 
 _INSTRUMENTS = (

@@ -12,7 +12,7 @@ from optrack.judge.verdict import good_side
 from optrack.judge.wording import amount, interval, listed, percent
 from optrack.model.judgement import Guard, Verdict
 from optrack.model.metrics import Better, Metric, metric_named
-from optrack.model.recipe import Check
+from optrack.model.recipe_parts import Check
 
 
 def judge_guards(candidate: Side, baseline: Side, rules: Rules) -> tuple[Guard, ...]:
