@@ -41,9 +41,10 @@ def main() -> int:
     parsers()
     requests = sys.stdin.buffer
     while (answer := _next(requests)) is not None:
-        pickle.dump(answer, answers)
+        is_last = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > _KEEP_BYTES
+        pickle.dump((answer, is_last), answers)
         answers.flush()
-        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > _KEEP_BYTES:
+        if is_last:
             break
     return 0
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any
-
-from sqlalchemy import insert, select, update
-from sqlmodel import Session, col
+from typing import TYPE_CHECKING, Any
 
 from optrack.model.events import Event, StageStarted
 from optrack.model.value import canonical, digest, value_text
-from optrack.store.tables import ContentRow, EventRow, RunRow
 
-_CONTENT = ContentRow.metadata.tables["content"]
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
 _AT_ONCE = 500
 
 
@@ -28,12 +26,17 @@ def put_content(session: Session, text: str) -> str:
 
 def put_contents(session: Session, texts: Mapping[str, str]) -> None:
     """Store those of the texts, given by their digests, that aren't there."""
+    from sqlalchemy import insert, select
+
+    from optrack.store.tables import ContentRow
+
+    table = ContentRow.metadata.tables["content"]
     connection = session.connection()
     for names in _batches(list(texts)):
-        known = set(connection.scalars(select(_CONTENT.c.digest).where(_CONTENT.c.digest.in_(names))))
+        known = set(connection.scalars(select(table.c.digest).where(table.c.digest.in_(names))))
         missing = [{"digest": name, "data": texts[name]} for name in names if name not in known]
         if missing:
-            connection.execute(insert(_CONTENT), missing)
+            connection.execute(insert(table), missing)
 
 
 def _batches(names: list[str]) -> list[list[str]]:
@@ -114,6 +117,11 @@ def from_text(text: str) -> datetime:
 
 def add_event(session: Session, run: str, event: Event, at: datetime) -> int:
     """Append the event and return its number; the start of a stage also shows in the run itself."""
+    from sqlalchemy import update
+    from sqlmodel import col
+
+    from optrack.store.tables import EventRow, RunRow
+
     row = EventRow(run=run, at=as_text(at), kind=event.kind, data=value_text(event))
     session.add(row)
     if isinstance(event, StageStarted) and event.side == "candidate":
