@@ -13,6 +13,7 @@ import re
 import resource
 import signal
 import sys
+from pathlib import Path
 from typing import BinaryIO
 
 from optrack.errors import OptrackError
@@ -43,9 +44,15 @@ def main() -> int:
     while (answer := _next(requests)) is not None:
         pickle.dump(answer, answers)
         answers.flush()
-        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > _KEEP_BYTES:
+        if _peak_bytes() > _KEEP_BYTES:
             break
     return 0
+
+
+def _peak_bytes() -> int:
+    """Return the most memory that this process had resident; `getrusage` would count its parent's, which forked it."""
+    found = re.search(r"(?m)^VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
+    return int(found[1]) * 1024 if found else 0
 
 
 def _next(requests: BinaryIO) -> ParseAnswer | SearchAnswer | Refusal | None:
