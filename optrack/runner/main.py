@@ -161,10 +161,6 @@ def _speak_into(log: Path) -> None:
     os.close(descriptor)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
-
-
 _PATIENCE_S = 30.0
 
 
@@ -230,3 +226,7 @@ def _post(address: str, body: bytes) -> str | None:
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         return f"the address to notify couldn't be reached: {type(error).__name__}"
     return f"the address to notify answered {answer.status_code}" if answer.is_error else None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
