@@ -6,9 +6,9 @@ from optrack.cli.table import table
 from optrack.judge.calibration import Expectation
 from optrack.judge.derived import derived_text
 from optrack.judge.lineage import Registry, both_effects
-from optrack.judge.wording import percent
 from optrack.model.judgement import Judgement
 from optrack.model.run import Run
+from optrack.model.wording import percent
 from optrack.render.bases import base_name, evidence, how, measured, standing
 from optrack.render.calibrated import expected_range
 from optrack.render.documents import timestamp

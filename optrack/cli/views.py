@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from optrack.cli.table import table
-from optrack.judge.wording import amount
 from optrack.model.item import ItemState
 from optrack.model.judgement import Judgement
 from optrack.model.metrics import Sample, series_of
 from optrack.model.recipe import leaves
 from optrack.model.run import Run
+from optrack.model.wording import amount
 from optrack.plan.resolve import Resolved
 from optrack.render.documents import timestamp
 from optrack.render.summary import effect_text, measured_text, quantity_text, state_verdict, verdict_text

@@ -42,9 +42,10 @@ def main() -> int:
     parsers()
     requests = sys.stdin.buffer
     while (answer := _next(requests)) is not None:
-        pickle.dump(answer, answers)
+        is_last = _peak_bytes() > _KEEP_BYTES
+        pickle.dump((answer, is_last), answers)
         answers.flush()
-        if _peak_bytes() > _KEEP_BYTES:
+        if is_last:
             break
     return 0
 

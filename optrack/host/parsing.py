@@ -28,7 +28,6 @@ from optrack.model.value import Frozen
 TIMEOUT_S = 30.0
 """How long one output may take to read: a thousand times what the largest result takes."""
 POLL_S = 0.05
-_END_S = 5.0
 
 
 class ParseRequest(Frozen):
@@ -95,7 +94,6 @@ class ParserProcess:
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._asked = 0.0
-        self._request = b""
 
     def __enter__(self) -> Self:
         return self
@@ -130,15 +128,12 @@ class ParserProcess:
 
     def submit(self, request: ParseRequest | SearchRequest) -> None:
         """Hand a request to the child; its answer is fetched with `answer`, before the next request."""
-        self._request = pickle.dumps(request)
-        self._send()
-
-    def _send(self) -> None:
+        data = pickle.dumps(request)
         for again in (True, False):
             self.start()
             assert self._process is not None and self._process.stdin is not None
             try:
-                self._process.stdin.write(self._request)
+                self._process.stdin.write(data)
                 self._process.stdin.flush()
                 break
             except BrokenPipeError:
@@ -160,16 +155,15 @@ class ParserProcess:
         if not select.select([process.stdout], [], [], within_s)[0]:
             return None
         try:
-            answer = pickle.load(process.stdout)
+            answer, is_last = pickle.load(process.stdout)
         except (EOFError, pickle.UnpicklingError):
-            code = _exit_code(process)
             self.close()
-            if code == 0:
-                self._send()
-                return None
+            code = process.returncode
             raise ParseError(
                 f"the process that reads outputs ended in the middle of it (exit {code})"
             ) from None
+        if is_last:
+            self.close()
         if isinstance(answer, Refusal):
             raise ParseError(answer.message, hint=answer.hint)
         return answer
@@ -201,14 +195,6 @@ class ParserProcess:
             raise
         assert isinstance(answer, ParseAnswer)
         return answer
-
-
-def _exit_code(process: subprocess.Popen[bytes]) -> int | None:
-    """Return how a child that has closed its output ended: 0 where it had done enough and left the request unread."""
-    try:
-        return process.wait(_END_S)
-    except subprocess.TimeoutExpired:
-        return None
 
 
 def _hint(rules: Mapping[str, MetricRule]) -> str | None:

@@ -13,9 +13,8 @@ from optrack.model.metrics import Sample
 from optrack.model.run import ProcessId, Stage
 from optrack.model.snapshot import PARTS, Snapshot
 from optrack.model.value import canonical, digest
-from optrack.store.contents import put_contents, stored
+from optrack.store.contents import put_contents, split, stored
 from optrack.store.tables import ArtifactRow, PartRow, ProcessRow, RunNoteRow, SampleRow, StageRow
-from optrack.store.texts import split
 
 
 def add_samples(session: Session, run: str, samples: Sequence[Sample]) -> None:

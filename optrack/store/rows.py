@@ -25,7 +25,7 @@ from optrack.model.metrics import Metric, Sample
 from optrack.model.plan import Item
 from optrack.model.run import Failure, ProcessId, Run
 from optrack.model.snapshot import Snapshot
-from optrack.store.texts import from_text, join
+from optrack.store.contents import from_text, join
 
 _ITEMS: TypeAdapter[list[Item]] = TypeAdapter(list[Item])
 
