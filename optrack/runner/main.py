@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         campaign = Campaign(load_settings(options.project), options.plan)
         session = session_of(campaign, options.item, sequential=options.sequential, resume=options.resume)
-        Thread(target=import_module, args=("optrack.store.store",)).start()
+        Thread(target=import_module, args=("optrack.store.write",)).start()
         lock = take_host(
             session,
             supervisor=supervisor,
