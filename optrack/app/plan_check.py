@@ -8,8 +8,8 @@ from typing import Any
 from optrack.app.check_metrics import metric_problems
 from optrack.errors import PlanError
 from optrack.model.plan import Item, Plan, Problem, RecipeLayer
-from optrack.model.recipe import layers_of, leaf_paths, overlay
-from optrack.model.shape import nearest
+from optrack.model.text import nearest
+from optrack.model.treatment import layers_of, leaf_paths, overlay
 from optrack.plan.resolve import combined_ids, resolve
 from optrack.plan.schedule import children_of, is_runnable
 from optrack.plan.skip import read_condition

@@ -123,7 +123,7 @@ def new_command(file: Path | None, title: str | None, commands: tuple[str, ...],
 @_JSON
 def schema_command(as_json: bool) -> None:
     """Print the JSON Schema of a recipe block, for editors."""
-    from optrack.model.recipe_schema import recipe_schema
+    from optrack.model.recipe import recipe_schema
 
     schema = recipe_schema()
     output.data({"schema": schema}) if as_json else output.json_text(json.dumps(schema, indent=2))

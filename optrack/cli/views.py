@@ -10,8 +10,8 @@ from optrack.cli.table import table
 from optrack.model.item import ItemState
 from optrack.model.judgement import Judgement
 from optrack.model.metrics import Sample, series_of
-from optrack.model.recipe import leaves
 from optrack.model.run import Run
+from optrack.model.treatment import leaves
 from optrack.model.wording import amount
 from optrack.plan.resolve import Resolved
 from optrack.render.documents import timestamp

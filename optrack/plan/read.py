@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from optrack.model.plan import Item, Plan, PrimaryMetric, Problem, RecipeLayer
-from optrack.model.units import fraction
+from optrack.model.plan import Item, Plan, Problem, RecipeLayer
 from optrack.plan.candidates import Candidate, find_candidates, walk
 from optrack.plan.decode import decode
 from optrack.plan.document import Section, read_document
@@ -198,21 +197,10 @@ def _too_deep(line: int) -> Problem:
 
 
 def _settings(front: FrontMatter) -> dict[str, Any]:
-    values = front.values
-    settings: dict[str, Any] = {}
-    if "metric" in values:
-        metric = values["metric"]
-        settings["metric"] = (
-            PrimaryMetric(**metric) if isinstance(metric, dict) else PrimaryMetric(name=str(metric))
-        )
-    if "target" in values:
-        settings["target"] = quantity(str(values["target"]))
-    if "min_effect" in values:
-        settings["min_effect"] = fraction(values["min_effect"])
-    if "baseline" in values:
-        settings["baseline"] = str(values["baseline"])
-    if "adopt" in values:
-        settings["adopt"] = values["adopt"]
+    keys = ("metric", "min_effect", "baseline", "adopt")
+    settings = {key: front.values[key] for key in keys if key in front.values}
+    if "target" in front.values:
+        settings["target"] = quantity(front.values["target"])
     return settings
 
 
