@@ -15,14 +15,7 @@ from optrack.host.process_tree import ProcessObservations
 from optrack.host.stretch import Stretch
 from optrack.host.tree import Tree
 from optrack.judge.failures import plain_failure
-<<<<<<< HEAD
 from optrack.model.recipe import Recipe
-=======
-from optrack.metrics.rules import asked_in_shell
-from optrack.model.events import RepetitionMeasured
-from optrack.model.metrics import CHECK, Metric, Sample
-from optrack.model.recipe_parts import Bench
->>>>>>> main
 from optrack.model.run import ProcessId, Stage
 from optrack.runner.context import RunContext
 from optrack.runner.session import Arm

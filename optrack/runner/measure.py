@@ -16,7 +16,7 @@ from optrack.metrics.output import Parsed
 from optrack.metrics.rules import asked_in_shell
 from optrack.model.events import RepetitionMeasured
 from optrack.model.metrics import CHECK, Metric, Sample
-from optrack.model.recipe import Bench
+from optrack.model.recipe_parts import Bench
 from optrack.runner.launch import Launch
 
 _LAST_BYTES = 2**20

@@ -27,13 +27,9 @@ def loaded_by(statement: str) -> set[str]:
 
 
 def test_importing_the_capture_loads_nothing_heavy() -> None:
-<<<<<<< HEAD
-    assert loaded_by("import optrack.host.capture, optrack.render.replay").isdisjoint(HEAVY)
-=======
     assert loaded_by("import optrack.host.capture, optrack.host.sampler, optrack.render.replay").isdisjoint(
         HEAVY
     )
->>>>>>> main
 
 
 def test_the_hardware_needs_no_more_than_pydantic_and_nvml() -> None:

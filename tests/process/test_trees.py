@@ -111,10 +111,7 @@ def test_what_a_killed_runner_left_is_found_by_its_marker_and_ended(lab: Lab, tm
     runner = f"""
 import time, os, pathlib
 from optrack.host.command import Command, become_subreaper
-<<<<<<< HEAD
-=======
 from optrack.host.run import run
->>>>>>> main
 from optrack.host.tree import start
 become_subreaper()
 start(Command(shell="(setsid sleep 600 &); sleep 600 & wait", env=dict(os.environ),
@@ -230,10 +227,7 @@ def test_a_signal_that_was_ignored_here_is_not_ignored_in_what_is_started(lab: L
 import os, pathlib, signal
 from optrack.host.command import Command, become_subreaper
 from optrack.host.run import run
-<<<<<<< HEAD
-=======
 from optrack.host.tree import start
->>>>>>> main
 become_subreaper()
 e = run(Command(shell="grep SigIgn /proc/self/status", env=dict(os.environ), cwd=pathlib.Path("/"),
     log=pathlib.Path({str(lab.folder / "ignored.log")!r})), run={lab.run!r}, timeout_s=20)
