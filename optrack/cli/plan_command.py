@@ -137,8 +137,8 @@ def _plan(file: Path | None) -> Plan:
 
 
 def _print_plan(plan: Plan) -> None:
-    from optrack.cli.table import table
-    from optrack.render.summary import quantity_text
+    from optrack.render.format import quantity
+    from optrack.render.text import table
 
     direction = f", {plan.metric.better} is better" if plan.metric.better else ""
     output.text([f"{plan.title}  ({plan.path})", f"metric: {plan.metric.name}{direction}", ""])
@@ -147,8 +147,8 @@ def _print_plan(plan: Plan) -> None:
             ("  " if item.parent else "") + item.id,
             item.title,
             item.status.replace("_", " "),
-            quantity_text(item.gain),
-            quantity_text(item.effort),
+            quantity(item.gain),
+            quantity(item.effort),
             item.risk or "-",
             ", ".join(item.needs) or "-",
             "yes" if item.recipe is not None else "-",
