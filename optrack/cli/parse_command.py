@@ -12,7 +12,7 @@ from optrack.cli.call import Call, standard
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from optrack.model.recipe import MetricRule
+    from optrack.model.recipe_parts import MetricRule
 
 
 @click.command("parse")

@@ -59,11 +59,10 @@ def _show_item(call: Call, campaign: Campaign, item_id: str) -> None:
     from optrack.app.telling import registry_of_plan
     from optrack.judge.calibration import expectation_of
     from optrack.render.documents import item_document, judgement_document, registry_document, run_document
+    from optrack.store.parts import WHOLE
 
     state, reader = campaign.state(item_id), campaign.reader
-    runs: tuple[Run, ...] = tuple(
-        reader.run(run.id) for run in reversed(reader.runs(campaign.plan.name, item_id))
-    )
+    runs: tuple[Run, ...] = tuple(reversed(reader.runs(campaign.plan.name, item_id, with_=WHOLE)))
     resolved = campaign.resolved_or_none(state.item)
     judgement = state.judgement
     original = campaign.against_original(judgement, item_id)

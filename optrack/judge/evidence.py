@@ -10,7 +10,8 @@ from typing import Any
 from pydantic import Field
 
 from optrack.model.metrics import Metric, Sample, Series, series_of
-from optrack.model.recipe import Check, Recipe
+from optrack.model.recipe import Recipe
+from optrack.model.recipe_parts import Check
 from optrack.model.run import Failure, Outcome, Run, Stage
 from optrack.model.value import Frozen
 

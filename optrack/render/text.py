@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from optrack.judge.derived import derived_text
 from optrack.judge.lineage import Registry, both_effects
 from optrack.model.metrics import Sample, series_of
-from optrack.model.recipe import leaves
+from optrack.model.treatment import leaves
 from optrack.render.format import (
     amount,
     cut,

@@ -21,7 +21,7 @@ from optrack.judge.failures import plain_failure
 from optrack.metrics.rules import asked_in_shell
 from optrack.model.events import RepetitionMeasured
 from optrack.model.metrics import CHECK, Metric, Sample
-from optrack.model.recipe import Bench
+from optrack.model.recipe_parts import Bench
 from optrack.model.run import ProcessId, Stage
 from optrack.runner.capture import Capturing, code_of
 from optrack.runner.journal import Journal
@@ -30,7 +30,7 @@ from optrack.runner.session import Session, Side
 from optrack.runner.stop_signal import Will
 
 if TYPE_CHECKING:
-    from optrack.store.store import Store
+    from optrack.store.write import Store
 
 
 class Launching:

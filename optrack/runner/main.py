@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         campaign = Campaign(load_settings(options.project), options.plan)
         session = session_of(campaign, options.item, sequential=options.sequential, resume=options.resume)
-        Thread(target=import_module, args=("optrack.store.store",)).start()
+        Thread(target=import_module, args=("optrack.store.write",)).start()
         lock = take_host(
             session,
             supervisor=supervisor,
@@ -65,10 +65,10 @@ def main(arguments: list[str] | None = None) -> int:
     except OptrackError as error:
         return _refuse(options.tell, error)
     except OSError as error:
-        where = str(error.filename) if error.filename else None
-        return _refuse(
-            options.tell, OptrackError(f"the runner can't start: {error.strerror or error}", where=where)
-        )
+        reason = (error.strerror or str(error)).lower()
+        what = f"{error.filename}: {reason}" if error.filename else reason
+        hint = "the runner writes in the project's folder: check its owner and permissions"
+        return _refuse(options.tell, OptrackError(f"the runner can't start: {what}", hint=hint))
     except Exception:  # noqa: BLE001 (nobody else could tell what happened here)
         return _refuse(options.tell, OptrackError(f"the runner failed\n{traceback.format_exc()}"))
     run = session.candidate.run.id

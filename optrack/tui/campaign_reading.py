@@ -21,7 +21,7 @@ from optrack.model.plan import Plan, Problem
 from optrack.model.run import Run, Stage
 from optrack.plan.schedule import improved_ids
 from optrack.settings import Settings
-from optrack.store.reader import Reader
+from optrack.store.read import Reader
 from optrack.tui.board import (
     Calibration,
     Compared,
@@ -213,7 +213,8 @@ class CampaignReading:
         """Return the item's latest runs, newest first, the recent ones with their samples."""
         reader = self._reader
         found = reader.runs(self.plan().name, item, LATEST)
-        return [*(reader.run(run.id) for run in found[:_RECENT]), *found[_RECENT:]]
+        whole = reader.runs_by_id(run.id for run in found[:_RECENT])
+        return [whole.get(run.id, run) for run in found]
 
     def transitions(self, item: str) -> Sequence[Transition]:
         """Return every change of the item's status, oldest first."""

@@ -17,9 +17,9 @@ from sqlalchemy import create_engine
 from sqlmodel import SQLModel
 
 from optrack.errors import StoreError
-from optrack.store.reader import Reader
+from optrack.store.read import Reader
 from optrack.store.schema import HEAD, database_path, standing
-from optrack.store.store import Store
+from optrack.store.write import Store
 from tests.record.making import NOON, a_plan, an_item
 
 
@@ -170,13 +170,13 @@ def modules_after(code: str, *arguments: object) -> set[str]:
 
 def test_reading_needs_no_sqlalchemy(database: Path) -> None:
     Store.open(database).close()
-    code = "import sys; from optrack.store.reader import Reader; Reader.open(sys.argv[1]).plans()"
+    code = "import sys; from optrack.store.read import Reader; Reader.open(sys.argv[1]).plans()"
     assert modules_after(code, database) == set()
 
 
 def test_opening_an_up_to_date_database_needs_no_alembic(database: Path) -> None:
     Store.open(database).close()
-    code = "import sys; from optrack.store.store import Store; Store.open(sys.argv[1]).close()"
+    code = "import sys; from optrack.store.write import Store; Store.open(sys.argv[1]).close()"
     assert modules_after(code, database) == {"sqlalchemy", "sqlmodel"}
 
 
