@@ -72,7 +72,8 @@ def baseline_run(log: Log) -> Run | None:
     """Return the latest run of the baseline that succeeded and was measured on its own, else beside another."""
     good = [run for run in log.runs if run.item == log.plan.baseline and run.outcome == "succeeded"]
     alone = [run for run in good if run.beside is None]
-    return (alone or good or [None])[-1]
+    latest = (alone or good)[-1:]
+    return latest[0] if latest else None
 
 
 def best_item(log: Log) -> ItemState | None:

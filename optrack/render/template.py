@@ -51,7 +51,7 @@ def _markdown() -> Environment:
         "effect": _trusted(fmt.effect),
         "interval": _trusted(lambda effect: fmt.interval(effect) if effect else ""),
         "percent": _trusted(fmt.percent),
-        "sign": _trusted(lambda judgement: fmt.verdict_mark(judgement).sign),
+        "sign": _trusted(lambda judgement: (fmt.verdict_mark(judgement) or fmt.NO_VERDICT).sign),
         "value": _trusted(lambda value: _value(value)),
     }
     return environment
