@@ -6,7 +6,7 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from optrack.app.evaluator import Court, keep_verdict
+from optrack.app.evaluator import Evaluator, record_judgement
 from optrack.host.capture import capture_after
 from optrack.host.launch import StageFailed
 from optrack.judge.failures import plain_failure
@@ -71,7 +71,7 @@ def is_settled(session: Session, store: Store) -> bool:
     reader = store.reader
     candidate = reader.run(ours.run.id).model_copy(update={"outcome": "succeeded"})
     baseline = reader.run(theirs.run.id).model_copy(update={"outcome": "succeeded"})
-    return Court(reader, session.plan).settled(candidate, baseline)
+    return Evaluator(reader, session.plan).settled(candidate, baseline)
 
 
 def conclude(session: Session, store: Store) -> Outcome:
@@ -102,9 +102,9 @@ def judge(session: Session, store: Store, ending: Ending) -> Judgement | None:
     ended = run.model_copy(
         update={"outcome": ending.outcome, "stage": ending.stage, "failure": ending.failure}
     )
-    court = Court(store.reader, plan)
-    judgement = court.judge(ended)
-    keep_verdict(store, court, judgement, run, datetime.now(UTC))
+    evaluator = Evaluator(store.reader, plan)
+    judgement = evaluator.judge(ended)
+    record_judgement(store, evaluator, judgement, run, datetime.now(UTC))
     return judgement
 
 

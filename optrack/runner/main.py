@@ -12,10 +12,12 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
-from optrack.app.campaign import Campaign
-from optrack.app.decisions import adopt_by_itself, credit_again
+from optrack.app.actions import adopt_automatically, roll_up
+from optrack.app.answers import document
+from optrack.app.answers.runs import RunEndedAnswer, RunView
+from optrack.app.project import Project
+from optrack.app.rejudging import credit_again
 from optrack.errors import HostUnfitError, OptrackError
 from optrack.host.command import become_subreaper, go_below_supervisor
 from optrack.judge.failures import plain_failure
@@ -23,7 +25,6 @@ from optrack.model.gate import Gate
 from optrack.model.judgement import Judgement
 from optrack.model.plan import Status
 from optrack.model.run import SUPERVISOR, Run
-from optrack.render.documents import document, finite, judgement_document, run_document
 from optrack.runner.fitness import take_host
 from optrack.runner.flow import conclude, run_session
 from optrack.runner.session import Ending, Session, session_of
@@ -49,8 +50,10 @@ def main(arguments: list[str] | None = None) -> int:
         what = f"this host doesn't let the runner watch over what it starts: {reason}"
         return _refuse(options.tell, HostUnfitError(what, hint="prctl(2) and fork(2) must be allowed"))
     try:
-        campaign = Campaign(load_settings(options.project), options.plan)
-        session = session_of(campaign, options.item, sequential=options.sequential, resume=options.resume)
+        project = Project(load_settings(options.project), options.plan)
+        session = session_of(
+            project.campaign(), options.item, sequential=options.sequential, resume=options.resume
+        )
         Thread(target=import_module, args=("optrack.store.store",)).start()
         lock = take_host(
             session,
@@ -59,7 +62,7 @@ def main(arguments: list[str] | None = None) -> int:
             should_stop=will.stop,
             say=lambda text: _tell(options.tell, {"waiting": text}),
         )
-        claimed = campaign.store.claim(
+        claimed = project.store.claim(
             session.candidate.run, from_statuses=_FROM_RUN if options.again else _FROM_NEXT
         )
     except OptrackError as error:
@@ -75,46 +78,45 @@ def main(arguments: list[str] | None = None) -> int:
     if not claimed:
         _answer(options.tell, {"run": None})
         return 3
-    campaign.store.record_process(run, supervisor, SUPERVISOR)
+    project.store.record_process(run, supervisor, SUPERVISOR)
     session.candidate.folder.mkdir(parents=True, exist_ok=True)
     _speak_into(session.candidate.folder / "runner.log")
     _answer(options.tell, {"run": run})
     with lock:
-        code = _run(campaign, session, will)
-    _announce(campaign, run)
+        code = _run(project, session, will)
+    _announce(project, run)
     return code
 
 
-def _run(campaign: Campaign, session: Session, will: SignalledWill) -> int:
+def _run(project: Project, session: Session, will: SignalledWill) -> int:
     try:
-        run_session(session, campaign.store, will)
-        if not campaign.store.holds(session.candidate.run.id):
+        run_session(session, project.store, will)
+        if not project.store.holds(session.candidate.run.id):
             sys.stderr.write(
                 "the database doesn't hold the run: it is in the side journal, beside this file\n"
             )
             return 2
-        campaign.roll_up()
-        credit_again(campaign)
-        adopt_by_itself(campaign, session.candidate.run.id)
+        roll_up(project)
+        credit_again(project)
+        adopt_automatically(project, session.candidate.run.id)
     except Exception as error:  # noqa: BLE001 (whatever happens, the run must be closed)
         traceback.print_exc()
         message = f"optrack itself failed: {error!r}; see runner.log in the run's folder"
         failure = plain_failure("runner_error", message, traceback.format_exc())
         session.candidate.ending = Ending("interrupted", "teardown", failure)
-        conclude(session, campaign.store)
+        conclude(session, project.store)
         return 1
     finally:
-        campaign.store.close()
+        project.store.close()
     return 0
 
 
-def _announce(campaign: Campaign, run_id: str) -> None:
+def _announce(project: Project, run_id: str) -> None:
     """Tell whoever the settings name that the run has ended; what goes wrong there is only logged."""
-    settings = campaign.settings
+    settings = project.settings
     if settings.notify is None:
         return
-
-    campaign = Campaign(settings, Path(campaign.written.path))
+    campaign = Project(settings, Path(project.written.path)).campaign()
     run = campaign.reader.run(run_id)
     judgement = campaign.judgement_of(run)
     problem = notify(settings.notify, run, judgement, project=settings.project, gate=campaign.gate)
@@ -166,6 +168,8 @@ if __name__ == "__main__":
 
 
 _PATIENCE_S = 30.0
+_LONG = {"run": {"snapshot", "recipe", "artifacts"}, "judgement": {"differences"}}
+"""What a notification leaves out."""
 
 
 def notify(how: str, run: Run, judgement: Judgement | None, *, project: Path, gate: Gate) -> str | None:
@@ -174,7 +178,8 @@ def notify(how: str, run: Run, judgement: Judgement | None, *, project: Path, ga
     A command gets the document on standard input, and OPTRACK_RUN, OPTRACK_ITEM, OPTRACK_OUTCOME and
     OPTRACK_VERDICT in its environment. Returns why it couldn't be told, or None; it never raises.
     """
-    body = json.dumps(gate.data(finite(_document(run, judgement))), ensure_ascii=False, default=str)
+    answer = RunEndedAnswer(run=RunView.of(run), judgement=judgement)
+    body = json.dumps(gate.data(document(answer, exclude=_LONG)), ensure_ascii=False, default=str)
     if how.startswith(("http://", "https://")):
         return _post(how, body.encode())
     verdict = judgement.verdict if judgement is not None and judgement.verdict else "none"
@@ -185,17 +190,6 @@ def notify(how: str, run: Run, judgement: Judgement | None, *, project: Path, ga
         "OPTRACK_VERDICT": verdict,
     }
     return _command(how, body.encode(), about, project)
-
-
-def _document(run: Run, judgement: Judgement | None) -> dict[str, Any]:
-    """A run without its snapshot and recipe, which are long, and its judgement."""
-    about = run_document(run)
-    for part in ("snapshot", "recipe", "artifacts"):
-        about.pop(part)
-    found = judgement_document(judgement)
-    if found is not None:
-        found.pop("differences")
-    return document(event="run_ended", run=about, judgement=found)
 
 
 def _command(shell: str, body: bytes, about: dict[str, str], project: Path) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from optrack.app.evaluator import primary_metric
+from optrack.model.run import primary_metric
 from optrack.judge.calibration import expected_gain
 from optrack.model.item import ItemState
 from optrack.model.judgement import Effect
