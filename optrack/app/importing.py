@@ -6,10 +6,9 @@ import errno
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from optrack.app.campaign import Campaign
-from optrack.app.evaluator import Evaluator
 from optrack.app.project import Project, now
 from optrack.errors import UsageError
 from optrack.host.parsing import ParseRequest, ParserProcess
@@ -20,10 +19,34 @@ from optrack.model.metrics import Sample
 from optrack.model.plan import Item
 from optrack.model.run import Run, new_run_id
 
+if TYPE_CHECKING:
+    from optrack.app.answers.runs import ParseAnswer
+    from optrack.host.stretch import Stretch
+    from optrack.model.recipe import MetricRule
+
 _WITHHELD = (
     "The numbers were measured elsewhere and nothing was captured with them, so the comparison can't be shown "
     "to be fair and no improvement is credited."
 )
+
+
+def parse_output(output: bytes | Stretch, *, parser: str, rules: Mapping[str, MetricRule]) -> ParseAnswer:
+    """Return what would be recorded of a benchmark's output."""
+    from optrack.app.answers.runs import ParseAnswer, ParsedMetric
+
+    with ParserProcess() as process:
+        parsed = process.parse(ParseRequest(parser=parser, output=output, rules=rules)).parsed
+    return ParseAnswer(
+        tool=parsed.tool,
+        invalid=parsed.invalid,
+        metrics={
+            r.metric.name: ParsedMetric(value=r.value, unit=r.metric.unit, better=r.metric.better)
+            for r in parsed.readings
+        },
+        notes=tuple(parsed.notes),
+        earlier=len(parsed.earlier),
+        readings=tuple(parsed.readings),
+    )
 
 
 def import_files(
@@ -147,6 +170,8 @@ def _record(
     )
     judgement = None
     if item_id != campaign.plan.baseline:
+        from optrack.app.evaluator import Evaluator
+
         judgement = _withheld(Evaluator(store.reader, campaign.plan).judge(ended))
         store.put_judgement(judgement, campaign.plan.name, item_id, now())
     store.finish(

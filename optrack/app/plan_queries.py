@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from optrack.app.answers.decisions import DryRun, DryRunAnswer, DryRunsAnswer
-from optrack.app.answers.plans import PlanCheckAnswer, PlanShowAnswer, PlanView
+from optrack.app.answers.plans import PlanAnswer, PlanCheckAnswer, PlanShowAnswer, PlanView
 from optrack.errors import PlanError
 from optrack.model.plan import Item, Plan
 from optrack.settings import Settings
@@ -45,6 +45,13 @@ def show_plan(plan: Plan) -> PlanShowAnswer:
         except PlanError:
             recipes[item.id] = None
     return PlanShowAnswer(plan=plan_view(plan, recipes), problems=plan.problems)
+
+
+def campaign_plan(campaign: Campaign) -> PlanAnswer:
+    """Return what was understood of a campaign's plan, with the recipes as they would run."""
+    resolved = campaign.resolutions(campaign.plan.items)
+    recipes = {item: found.data for item, found in resolved.items()}
+    return PlanAnswer(plan=plan_view(campaign.plan, recipes))
 
 
 def check_plan(plan: Plan, settings: Settings) -> PlanCheckAnswer:

@@ -52,15 +52,26 @@ def find_plan(settings: Settings, asked: Path | None) -> Path:
     )
 
 
-def choose_plan(settings: Settings, path: Path) -> None:
-    """Remember a plan as the one to work on in this project."""
+def choose_plan(settings: Settings, name: str) -> tuple[Path, bool]:
+    """Remember a plan (a name from the plans folder, or a file) as the one to work on in this project.
+
+    Returns its path, and whether it was chosen already.
+    """
+    named = settings.plans / f"{name}.md"
+    path = named if named.is_file() else Path(name)
+    if not path.is_file():
+        there = ", ".join(sorted(p.stem for p in settings.plans.glob("*.md"))) or "none"
+        raise UsageError(f"there is no plan {name!r}", hint=f"plans here: {there}")
+    chosen = settings.state / "plan"
+    before = chosen.read_text(encoding="utf-8").strip() if chosen.is_file() else ""
     resolved = path.resolve()
     known = resolved.relative_to(settings.project) if resolved.is_relative_to(settings.project) else resolved
     try:
         private_state(settings.state)
-        (settings.state / "plan").write_text(f"{known}\n", encoding="utf-8")
+        chosen.write_text(f"{known}\n", encoding="utf-8")
     except OSError as error:
         raise UsageError(f"the choice can't be kept in {settings.state}: {reason(error)}") from error
+    return path, before == str(known)
 
 
 def read_plan(path: Path) -> Plan:

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from optrack.errors import UsageError
 from optrack.model.spelling import nearest
 
 if TYPE_CHECKING:
-    from datetime import datetime
     from pathlib import Path
 
     from optrack.app.answers.items import ChoiceAnswer, ShowItemAnswer, StatusAnswer
-    from optrack.app.answers.logs import ContextAnswer
     from optrack.app.answers.plans import TodoAnswer
     from optrack.app.answers.runs import (
         CompareAnswer,
         DiffAnswer,
         FailuresAnswer,
+        LogAnswer,
         RunsAnswer,
         ShowRunAnswer,
     )
     from optrack.app.campaign import Campaign
-    from optrack.judge.lineage import Registry
     from optrack.model.item import ItemState
     from optrack.model.judgement import Judgement
     from optrack.model.run import Run
-    from optrack.render.log import Log
-    from optrack.store.reader import Reader
 
 
 def status(campaign: Campaign) -> StatusAnswer:
@@ -105,6 +102,7 @@ def show_item(campaign: Campaign, state: ItemState) -> ShowItemAnswer:
     """Return an item with its runs, its judgement, expected against measured, and of the baseline the registry."""
     from optrack.app.answers.items import ExpectedGain, ItemView, RegistryView, ShowItemAnswer
     from optrack.app.answers.runs import RunView
+    from optrack.app.report_data import registry
     from optrack.model.run import primary_metric
     from optrack.render.calibrated import expectation_of
 
@@ -220,81 +218,6 @@ def failures(
     return FailuresAnswer(failures=found)
 
 
-def log_data(campaign: Campaign) -> Log:
-    """Return all that the progress log is made of, with every secret masked."""
-    from optrack.app.baseline_refresh import next_choice
-    from optrack.render.log import Log
-
-    states, plan, reader = campaign.states, campaign.plan, campaign.reader
-    resolved = campaign.resolutions([state.item for state in states])
-    every_run = campaign.runs_of()
-    ran = {run.id: run for run in every_run}
-    factors: dict[str, Mapping[str, tuple[Any, Any]]] = {}
-    for state in states:
-        judged, own = state.judgement, resolved.get(state.item.id)
-        factors[state.item.id] = own.factors if own else {}
-        if judged is not None and judged.baseline is not None:
-            factors[state.item.id] = _treatment(ran, judged, reader)
-    log = Log(
-        plan=plan,
-        states=states,
-        runs=every_run,
-        transitions=reader.transitions(plan.name),
-        recipes={item: found.data for item, found in resolved.items()},
-        factors=factors,
-        judgements=reader.judgements(plan.name),
-        acceptances=reader.acceptances(plan.name),
-        adoptions=reader.adoption_history(plan.name),
-        rejections=reader.rejections(plan.name),
-        choice=next_choice(campaign),
-    )
-    return campaign.gate.value(log)
-
-
-def _treatment(runs: Mapping[str, Run], judged: Judgement, reader: Reader) -> Mapping[str, tuple[Any, Any]]:
-    """An item's treatment as it was judged."""
-    from optrack.model.recipe import treatment
-
-    ours, theirs = (runs.get(run) or reader.run(run) for run in (judged.candidate, judged.baseline or ""))
-    return treatment(ours.recipe, theirs.recipe)
-
-
-def selected_log(campaign: Campaign, items: str | None = None, since: str | None = None) -> Log:
-    """Return the log of some items (ids, separated by commas), in detail only of what happened since."""
-    from optrack.app.project import now
-    from optrack.render.log import selected
-    from optrack.render.section import moment
-
-    begin: datetime | None = moment(since, now()) if since else None
-    ids = [campaign.state(item.strip()).item.id for item in (items or "").split(",") if item.strip()]
-    return selected(log_data(campaign), items=ids, since=begin)
-
-
-def registry(campaign: Campaign) -> Registry:
-    """Return the registry of the plan's bases, from the baseline's runs and what was adopted."""
-    from optrack.judge.lineage import registry_of
-    from optrack.model.run import primary_metric
-
-    reader, plan = campaign.reader, campaign.plan
-    runs = campaign.runs_of(plan.baseline)
-    return registry_of(
-        runs,
-        reader.adoption_history(plan.name),
-        reader.judgements(plan.name),
-        metric=primary_metric(plan, runs),
-        min_effect=plan.min_effect,
-        rejections=reader.rejections(plan.name),
-    )
-
-
-def context(campaign: Campaign) -> ContextAnswer:
-    """Return the page for agents: plan, items, what is next, what may be done, rules."""
-    from optrack.app.answers.logs import context_answer
-
-    going = tuple(run for run in campaign.reader.open_runs() if not run.beside)
-    return context_answer(log_data(campaign), going)
-
-
 def todo(campaign: Campaign) -> TodoAnswer:
     """Return the plan as a todo list."""
     from optrack.app.answers.plans import TodoAnswer, TodoEntry
@@ -302,6 +225,27 @@ def todo(campaign: Campaign) -> TodoAnswer:
 
     entries = todos(campaign.plan, campaign.states)
     return TodoAnswer(todos=tuple(TodoEntry.model_validate(entry) for entry in entries))
+
+
+def log_answer(run: str, path: Path) -> LogAnswer:
+    """Return a log of a run with its whole text."""
+    from optrack.app.answers.runs import LogAnswer
+
+    return LogAnswer(run=run, log=str(path), text=path.read_bytes().decode(errors="replace"))
+
+
+def follow_file(path: Path, goes_on: Callable[[], bool], poll_s: float) -> Iterator[bytes]:
+    """Yield what a log holds piece by piece, and what comes to it while `goes_on`."""
+    from optrack.host.logs import Follower
+
+    log = Follower(path)
+    is_last = False
+    while not is_last:
+        is_last = not goes_on()
+        while piece := log.read():
+            yield piece
+        if not is_last:
+            time.sleep(poll_s)
 
 
 def log_path(campaign: Campaign, run: str, which: str, launch: int | None = None) -> Path:

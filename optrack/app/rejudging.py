@@ -8,7 +8,8 @@ from optrack.app.actions import require_reason, roll_up
 from optrack.app.evaluator import Evaluator, record_against_original, record_judgement
 from optrack.app.project import Project, now
 from optrack.errors import UsageError
-from optrack.judge.audit import Relabelled, audit
+from optrack.judge.audit import Relabelled
+from optrack.judge.audit import audit as changed_verdicts
 from optrack.judge.difference import is_accepted
 from optrack.judge.field_table import FIELDS
 from optrack.judge.fields import dotted, leaves
@@ -20,6 +21,7 @@ from optrack.model.run import Run
 from optrack.model.spelling import all_near
 
 if TYPE_CHECKING:
+    from optrack.app.answers.decisions import AuditAnswer
     from optrack.app.campaign import Campaign
 
 
@@ -101,7 +103,31 @@ def reject(project: Project, run_id: str, *, why: str) -> Run:
     return run
 
 
-def audit_plan(project: Project) -> tuple[Relabelled, ...]:
+def audit(project: Project, rejected: str | None = None, *, why: str = "") -> AuditAnswer:
+    """Judge everything again from the stored evidence, after rejecting the baseline's run `rejected`, if given."""
+    from optrack.app.answers.decisions import AuditAnswer, VerdictChange
+    from optrack.app.report_data import registry
+
+    run = reject(project, rejected, why=why).id if rejected is not None else None
+    changed = tuple(
+        VerdictChange(
+            item=one.item,
+            run=one.run,
+            before=one.before.verdict,
+            after=one.after.verdict,
+            comparison=one.after.comparison,
+            why=one.why,
+            offered_again=one.offer_again,
+            earlier=one.before,
+            later=one.after,
+        )
+        for one in _judge_again(project)
+    )
+    fallen = registry(project.campaign()).fallen
+    return AuditAnswer(changed=changed, rejected=run, adopted_without_evidence=fallen)
+
+
+def _judge_again(project: Project) -> tuple[Relabelled, ...]:
     """Judge everything again from the stored evidence; record what changed and offer those items again.
 
     What stands on an adopted base is put against the original again where anything changed.
@@ -116,7 +142,9 @@ def audit_plan(project: Project) -> tuple[Relabelled, ...]:
         ).model_copy(update={"stored": judgement})
         for judgement in judged.values()
     ]
-    changed = tuple(_with_remarks(campaign, one) for one in audit(inputs, reader.rejections(plan.name)))
+    changed = tuple(
+        _with_remarks(campaign, one) for one in changed_verdicts(inputs, reader.rejections(plan.name))
+    )
     for one in changed:
         record_judgement(project.store, evaluator, one.after, reader.run(one.run), now())
         if one.offer_again and campaign.by_id[one.item].status == "completed":

@@ -12,16 +12,24 @@ from optrack.app.project import Project, now
 from optrack.app.spawn import await_runner, is_running, request_stop, spawn_runner, unrecorded
 from optrack.errors import NothingToRunError, StoreError, UsageError
 from optrack.host.proc import is_alive
-from optrack.model.events import Entry, RunEnded
+from optrack.model.events import Entry, Event, Noted, RepetitionMeasured, RunEnded, StageStarted
+from optrack.model.item import judgement_of
 from optrack.model.run import Run
 from optrack.store.spool import journals
 
 if TYPE_CHECKING:
-    from optrack.app.answers.runs import RunEndedLine, RunStartedLine, TransitionLine
+    from optrack.app.answers.runs import (
+        PolledAnswer,
+        ProgressAnswer,
+        RunEndedLine,
+        RunStartedLine,
+        TransitionLine,
+    )
     from optrack.app.campaign import Campaign
 
 _POLL_S = 0.1
 _SILENT_POLLS = 20
+_LONGEST_WAIT_S = 55.0
 _EXPLAINED = "`optrack next --explain` says more"
 
 
@@ -154,6 +162,40 @@ def _until_it_ends(run: Run) -> Iterator[None]:
     while run.runner is not None and is_alive(run.runner):
         yield None
         time.sleep(_POLL_S)
+
+
+def poll(project: Project, run_id: str, wait_s: float) -> ProgressAnswer | PolledAnswer:
+    """Return how far a run has come, waiting up to `wait_s` seconds for its end; its result once it has one."""
+    from optrack.app.answers.runs import PolledAnswer, ProgressAnswer, RunView
+
+    reader = project.reader
+    run = reader.run(run_id)
+    deadline = time.monotonic() + min(max(wait_s, 0.0), _LONGEST_WAIT_S)
+    while run.outcome is None and time.monotonic() < deadline:
+        recover(project)
+        time.sleep(2 * _POLL_S)
+        run = reader.run(run.id)
+    if run.outcome is None:
+        metric = project.written.metric.name
+        lines = [line for e in reader.entries(run.id)[-30:] if (line := _progress(e.event, metric))]
+        return ProgressAnswer(run=run.id, item=run.item, progress=tuple(lines[-10:]))
+    judgement = judgement_of(reader.judgements(run.plan, run.item), run.id)
+    return PolledAnswer(
+        run=run.id, item=run.item, outcome=run.outcome, result=RunView.of(run), judgement=judgement
+    )
+
+
+def _progress(event: Event, metric: str) -> str | None:
+    match event:
+        case StageStarted():
+            return f"{event.side} launch {event.launch + 1}: {event.stage}"
+        case RepetitionMeasured():
+            values = [s.value for s in event.samples if s.metric.name == metric]
+            shown = f": {metric} {values[0]:.4g}" if values else ""
+            return f"{event.side} launch {event.launch + 1}, repetition {event.repetition + 1}{shown}"
+        case Noted():
+            return event.text
+    return None
 
 
 def going(project: Project) -> Run:

@@ -12,7 +12,7 @@ from optrack.render.chart import chart_of, chart_text
 from optrack.render.documents import timestamp
 from optrack.render.evidence import accepted
 from optrack.render.item import item_section
-from optrack.render.log import Log, made_by_hand
+from optrack.render.log import Log
 from optrack.render.provenance import provenance
 from optrack.render.standing import goal, results
 from optrack.render.summary import measured_text, quantity_text, short_effect, verdict, why
@@ -52,7 +52,7 @@ def decisions(log: Log) -> str:
             cell(transition.why),
         )
         for transition in log.transitions
-        if made_by_hand(transition)
+        if transition.by_hand
     ]
     found += [
         (

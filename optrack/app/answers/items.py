@@ -167,6 +167,13 @@ class ExpectedGain(View):
     high: float
     measured: float
     standing: Literal["below", "within", "above"]
+    value: Any = Field(exclude=True)
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        """Return the view of a `judge.calibration.Expectation`."""
+        own = {name: getattr(value, name) for name in cls.model_fields if name != "value"}
+        return cls(**own, value=value)
 
 
 class ShowItemAnswer(Answer):

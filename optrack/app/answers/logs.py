@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from pydantic import Field
 
-from optrack.app.answers import Answer, View
+from optrack.app.answers import Answer, View, document
 from optrack.app.answers.items import AdoptionView, ItemStanding, ItemView, NextItem
 from optrack.app.answers.runs import RunView, StatusChange
 from optrack.model.judgement import Judgement
@@ -93,8 +94,10 @@ class ExportAnswer(Answer):
     next: str | None
 
 
-def export_answer(log: Log, calibration: object) -> ExportAnswer:
-    """Return the log as one document; `calibration` is its `judge.calibration.Calibration`."""
+def export_answer(log: Log) -> ExportAnswer:
+    """Return the log as one document."""
+    from optrack.render.calibrated import calibration_of
+
     return ExportAnswer(
         plan=LogPlan(**_plan(log, LogPlan)),
         items=tuple(
@@ -110,9 +113,14 @@ def export_answer(log: Log, calibration: object) -> ExportAnswer:
         transitions=tuple(map(StatusChange.of, log.transitions)),
         acceptances=tuple(map(AcceptanceEntry.of, log.acceptances)),
         adoptions=tuple(map(AdoptionView.of, log.adoptions)),
-        calibration=CalibrationView.of(calibration),
+        calibration=CalibrationView.of(calibration_of(log)),
         next=log.choice.item if log.choice else None,
     )
+
+
+def json_log(log: Log) -> str:
+    """Return the log as JSON text."""
+    return json.dumps(document(export_answer(log)), ensure_ascii=False, indent=2, default=str) + "\n"
 
 
 def _plan(log: Log, view: type[View]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pydantic import Field
 from optrack.app.answers import Answer, ErrorBody, View
 from optrack.model.item import KnownFailure
 from optrack.model.judgement import Comparison, Difference, Judgement
-from optrack.model.metrics import Better, Sample
+from optrack.model.metrics import Better, Reading, Sample
 from optrack.model.plan import Status
 from optrack.model.run import Failure, Outcome, Run, Stage
 from optrack.model.snapshot import Snapshot
@@ -254,6 +254,7 @@ class ParseAnswer(Answer):
     metrics: Mapping[str, ParsedMetric]
     notes: tuple[str, ...]
     earlier: int
+    readings: tuple[Reading, ...] = Field(exclude=True)
 
 
 class ReplayAnswer(Answer):
@@ -262,3 +263,34 @@ class ReplayAnswer(Answer):
     run: str
     script: str = Field(default="", exclude_if=lambda text: not text)
     output: str = Field(default="", exclude_if=lambda text: not text)
+
+
+class StartedAnswer(Answer):
+    """The agent's `run`: the run that was started."""
+
+    run: str
+    item: str
+    outcome: None = None
+
+
+class ProgressAnswer(StartedAnswer):
+    """The agent's `poll` of a run that goes on: what has happened lately."""
+
+    progress: tuple[str, ...]
+
+
+class PolledAnswer(Answer):
+    """The agent's `poll` of a run that has ended: its result, without all that was captured."""
+
+    run: str
+    item: str
+    outcome: Outcome
+    result: RunView
+    judgement: Judgement | None
+
+
+class StoppingAnswer(Answer):
+    """The agent's `stop`: the run that was asked to stop."""
+
+    run: str
+    stopping: Literal[True] = True

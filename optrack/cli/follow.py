@@ -1,4 +1,4 @@
-"""The live progress of a run: one moving line on a terminal, plain lines elsewhere."""
+"""Following runs to their ends: live progress, and the answers about what came of them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,21 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from optrack.app.answers import Answer, error_body
+from optrack.app.answers.runs import (
+    Detached,
+    DetachedAnswer,
+    DetachedRun,
+    Result,
+    ResultAnswer,
+    ResultsAnswer,
+    RunView,
+)
+from optrack.app.running import follow, stop
 from optrack.cli import output
+from optrack.cli.call import Call
 from optrack.cli.streams import is_terminal, visible
-from optrack.errors import UsageError
+from optrack.errors import OptrackError, UsageError
 from optrack.judge.wording import counted, launches
 from optrack.model.events import Event, Noted, RepetitionMeasured, RunEnded, RunStarted, StageStarted
 from optrack.model.run import Run
@@ -19,24 +31,23 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.live import Live
 
-    from optrack.app.campaign import Campaign
+    from optrack.app.project import Project
 
 _TAIL_BYTES = 4096
 _QUIET_S = 60.0
 
 
-def follow_run(campaign: Campaign, run_id: str) -> Run:
+def follow_run(project: Project, run_id: str, metric: str) -> Run:
     """Follow a run to its end and return it as recorded.
 
     Ctrl-C asks the runner to stop and waits for its teardown; a second one shortens the grace.
     """
-    metric = campaign.plan.metric.name
     progress = MovingLine(run_id, metric) if is_terminal(sys.stderr) else PlainLines(run_id, metric)
     after, asked, ended = 0, 0, False
     try:
         while not ended:
             try:
-                for entry in campaign.follow(run_id, after=after):
+                for entry in follow(project, run_id, after=after):
                     if entry is None:
                         progress.tick()
                         continue
@@ -45,11 +56,11 @@ def follow_run(campaign: Campaign, run_id: str) -> Run:
             except KeyboardInterrupt:
                 asked += 1
                 with contextlib.suppress(UsageError):  # it has just ended by itself
-                    campaign.stop(run_id, force=asked > 1)
+                    stop(project, run_id, force=asked > 1)
                     output.say("stopping: waiting for the teardown (Ctrl-C again shortens the grace)")
     finally:
         progress.close()
-    return campaign.reader.run(run_id)
+    return project.reader.run(run_id)
 
 
 class PlainLines:
@@ -177,3 +188,73 @@ def last_line(log: Path | None) -> str:
 
 def _clock(seconds: float) -> str:
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+def say_waiting(text: str) -> None:
+    """Say what a run waits for."""
+    output.say(f"waiting: {text}")
+
+
+def exit_code(run: Run) -> int:
+    """Return the exit code that the outcome of a run means; 130 only if somebody asked it to stop."""
+    if run.outcome == "succeeded":
+        return 0
+    asked = run.outcome == "interrupted" and run.failure is not None and run.failure.kind == "interrupted"
+    return 130 if asked else 1
+
+
+class Results:
+    """The runs of one command: each printed as it ends, or all of them as one JSON document."""
+
+    def __init__(self, call: Call, *, single: bool) -> None:
+        self._call = call
+        self._single = single
+        self._metric = call.project.written.metric.name
+        self._results: list[Result | Detached] = []
+        self._code = 0
+
+    def detach(self, run_id: str) -> None:
+        """Name a run that isn't followed."""
+        self._results.append(Detached(run=DetachedRun(id=run_id)))
+        if not self._call.as_json:
+            output.text(run_id)
+
+    def follow(self, run_id: str) -> int:
+        """Follow a run to its end; return its exit code."""
+        return self.add(follow_run(self._call.project, run_id, self._metric))
+
+    def add(self, run: Run) -> int:
+        """Take up a run that has ended; return its exit code."""
+        from optrack.model.item import judgement_of
+
+        judged = self._call.project.reader.judgements(run.plan, run.item)
+        judgement = judgement_of(judged, run.id)
+        self._results.append(Result(run=RunView.of(run), judgement=judgement))
+        if not self._call.as_json:
+            from optrack.render.text import outcome_lines
+
+            output.text(outcome_lines(run, judgement, self._metric))
+        code = exit_code(run)
+        self._code = 130 if code == 130 else max(self._code, code)
+        return code
+
+    def finish(self) -> int:
+        """Print the JSON document, if that is wanted, and return the worst exit code."""
+        if self._call.as_json:
+            output.answer(self._answer())
+        return self._code
+
+    def _answer(self) -> Answer:
+        if not self._single:
+            return ResultsAnswer(results=tuple(self._results))
+        only = self._results[0]
+        return DetachedAnswer(run=only.run) if isinstance(only, Detached) else ResultAnswer(**dict(only))
+
+    def abort(self, error: OptrackError) -> int:
+        """Print what ended the command before all was run, with the results until then; return its exit code."""
+        if not self._results:
+            raise error
+        if self._call.as_json:
+            output.answer(ResultsAnswer(results=tuple(self._results), error=error_body(error)))
+            return error.exit_code
+        return output.report(error, as_json=False)
