@@ -13,13 +13,14 @@ from optrack.model.plan import Item, Plan
 from optrack.model.spelling import did_you_mean
 from optrack.plan.resolve import Resolved, resolve
 from optrack.plan.schedule import blocked_by, improved_ids
+from optrack.store.parts import WHOLE
 
 if TYPE_CHECKING:
     from optrack.model.gate import Gate
     from optrack.model.judgement import Judgement
     from optrack.model.run import Run
     from optrack.settings import Settings
-    from optrack.store.reader import Reader
+    from optrack.store.read import Reader
 
 
 class Campaign:
@@ -127,8 +128,7 @@ class Campaign:
 
     def runs_of(self, item_id: str | None = None, limit: int | None = None) -> tuple[Run, ...]:
         """Return the whole runs of an item, or of the plan, oldest first; of `limit` the latest."""
-        found = self.reader.runs(self.plan.name, item_id, limit)
-        return tuple(self.reader.run(run.id) for run in reversed(found))
+        return tuple(reversed(self.reader.runs(self.plan.name, item_id, limit, with_=WHOLE)))
 
     def judgement_of(self, run: Run) -> Judgement | None:
         """Return the recorded judgement of this very run, or None."""

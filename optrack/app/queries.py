@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from optrack.model.item import ItemState
     from optrack.model.judgement import Judgement
     from optrack.model.run import Run
+    from optrack.settings import Settings
 
 
 def status(campaign: Campaign) -> StatusAnswer:
@@ -248,12 +249,12 @@ def follow_file(path: Path, goes_on: Callable[[], bool], poll_s: float) -> Itera
             time.sleep(poll_s)
 
 
-def log_path(campaign: Campaign, run: str, which: str, launch: int | None = None) -> Path:
+def log_path(settings: Settings, run: str, which: str, launch: int | None = None) -> Path:
     """Return the file of a run's log: `runner`, or of a launch (from 1; None: the latest) `server`, `bench` and so on.
 
     Raises UsageError with the logs that the run has.
     """
-    folder = campaign.settings.runs / run
+    folder = settings.runs / run
     if which == "runner":
         there = [folder / "runner.log"]
     else:

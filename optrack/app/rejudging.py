@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from optrack.app.campaign import Campaign
 
 
-def _baseline_of(campaign: Campaign, judgement: Judgement) -> Run | None:
+def _baseline_of(evaluator: Evaluator, judgement: Judgement) -> Run | None:
     """Return the run that a judgement was made against."""
-    return campaign.reader.run(judgement.baseline) if judgement.baseline else None
+    return evaluator.run(judgement.baseline) if judgement.baseline else None
 
 
 def credit_again(project: Project) -> tuple[str, ...]:
@@ -39,8 +39,8 @@ def credit_again(project: Project) -> tuple[str, ...]:
         judgement = state.judgement
         if judgement is None or judgement.attribution.status != "confounded" or state.stale:
             continue
-        run = campaign.reader.run(judgement.candidate)
-        again = evaluator.judge(run, _baseline_of(campaign, judgement))
+        run = evaluator.run(judgement.candidate)
+        again = evaluator.judge(run, _baseline_of(evaluator, judgement))
         if again.attribution.status == "single":
             record_judgement(project.store, evaluator, again, run, now())
             resolved.append(state.item.id)
@@ -59,8 +59,8 @@ def accept(project: Project, field: str, *, item: str | None, why: str) -> Accep
     evaluator = Evaluator(campaign.reader, campaign.plan)
     for state in campaign.states:
         if state.judgement is not None and name in (None, state.item.id):
-            run = campaign.reader.run(state.judgement.candidate)
-            judgement = evaluator.judge(run, _baseline_of(campaign, state.judgement))
+            run = evaluator.run(state.judgement.candidate)
+            judgement = evaluator.judge(run, _baseline_of(evaluator, state.judgement))
             if judgement != state.judgement:
                 record_judgement(project.store, evaluator, judgement, run, now())
     return accepted
@@ -136,31 +136,34 @@ def _judge_again(project: Project) -> tuple[Relabelled, ...]:
     plan, reader = campaign.plan, campaign.reader
     evaluator = Evaluator(reader, plan, hindsight=True)
     judged = {state.item.id: state.judgement for state in campaign.states if state.judgement is not None}
+    evaluator.load(
+        run for judgement in judged.values() for run in (judgement.candidate, judgement.baseline) if run
+    )
     inputs = [
         evaluator.comparison_input(
-            reader.run(judgement.candidate), _baseline_of(campaign, judgement)
+            evaluator.run(judgement.candidate), _baseline_of(evaluator, judgement)
         ).model_copy(update={"stored": judgement})
         for judgement in judged.values()
     ]
     changed = tuple(
-        _with_remarks(campaign, one) for one in changed_verdicts(inputs, reader.rejections(plan.name))
+        _with_remarks(evaluator, one) for one in changed_verdicts(inputs, reader.rejections(plan.name))
     )
     for one in changed:
-        record_judgement(project.store, evaluator, one.after, reader.run(one.run), now())
+        record_judgement(project.store, evaluator, one.after, evaluator.run(one.run), now())
         if one.offer_again and campaign.by_id[one.item].status == "completed":
             project.store.transition(plan.name, one.item, "pending", who="optrack", why=one.why, at=now())
     same = judged.keys() - {one.item for one in changed}
     for item in sorted(same) if changed else ():
-        run = reader.run(judged[item].candidate)
+        run = evaluator.run(judged[item].candidate)
         record_against_original(project.store, evaluator, judged[item], run, now())
     roll_up(project)
     return changed
 
 
-def _with_remarks(campaign: Campaign, changed: Relabelled) -> Relabelled:
+def _with_remarks(evaluator: Evaluator, changed: Relabelled) -> Relabelled:
     """Return a conclusion drawn again with what is remarked beside its verdict."""
-    baseline = _baseline_of(campaign, changed.after)
-    after = with_remarks(changed.after, campaign.reader.run(changed.run), baseline)
+    baseline = _baseline_of(evaluator, changed.after)
+    after = with_remarks(changed.after, evaluator.run(changed.run), baseline)
     return changed.model_copy(update={"after": after})
 
 
@@ -214,8 +217,7 @@ def _declared() -> list[str]:
 
 def _captured(campaign: Campaign) -> list[str]:
     names: dict[str, None] = {}
-    for run in campaign.reader.runs(campaign.plan.name, limit=_RUNS):
-        snapshot = campaign.reader.run(run.id).snapshot
-        if snapshot is not None:
-            names |= dict.fromkeys(dotted(path) for path, _ in leaves(snapshot.model_dump()))
+    for run in campaign.reader.runs(campaign.plan.name, limit=_RUNS, with_=["snapshot"]):
+        if run.snapshot is not None:
+            names |= dict.fromkeys(dotted(path) for path, _ in leaves(run.snapshot.model_dump()))
     return list(names)

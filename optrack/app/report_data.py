@@ -18,8 +18,6 @@ from optrack.render.section import moment
 
 if TYPE_CHECKING:
     from optrack.app.answers.logs import ContextAnswer
-    from optrack.model.judgement import Judgement
-    from optrack.store.reader import Reader
 
 
 def log_data(campaign: Campaign) -> Log:
@@ -33,7 +31,7 @@ def log_data(campaign: Campaign) -> Log:
         judged, own = state.judgement, resolved.get(state.item.id)
         factors[state.item.id] = own.factors if own else {}
         if judged is not None and judged.baseline is not None:
-            factors[state.item.id] = _treatment(ran, judged, reader)
+            factors[state.item.id] = treatment(ran[judged.candidate].recipe, ran[judged.baseline].recipe)
     log = Log(
         plan=plan,
         states=states,
@@ -48,12 +46,6 @@ def log_data(campaign: Campaign) -> Log:
         choice=next_choice(campaign),
     )
     return campaign.gate.value(log)
-
-
-def _treatment(runs: Mapping[str, Run], judged: Judgement, reader: Reader) -> Mapping[str, tuple[Any, Any]]:
-    """An item's treatment as it was judged."""
-    ours, theirs = (runs.get(run) or reader.run(run) for run in (judged.candidate, judged.baseline or ""))
-    return treatment(ours.recipe, theirs.recipe)
 
 
 def selected_log(campaign: Campaign, items: str | None = None, since: str | None = None) -> Log:

@@ -23,9 +23,9 @@ from optrack.cli import output
 from optrack.cli.call import Call
 from optrack.cli.streams import is_terminal, visible
 from optrack.errors import OptrackError, UsageError
-from optrack.judge.wording import counted, launches
 from optrack.model.events import Event, Noted, RepetitionMeasured, RunEnded, RunStarted, StageStarted
 from optrack.model.run import Run
+from optrack.model.wording import counted, launches
 
 if TYPE_CHECKING:
     from rich.console import Console

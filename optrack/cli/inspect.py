@@ -70,7 +70,7 @@ def show(call: Call, what: str, snapshot: bool, full: bool) -> None:
         judgement = answer.judgement
         ran = next((run for run in runs if judgement and run.id == judgement.candidate), None)
         found = found_lines(
-            judgement, answer.against_original, answer.expected and answer.expected.value, ran
+            judgement, answer.against_original, answer.expected.value if answer.expected else None, ran
         )
         registry = registry_lines(answer.registry.value, answer.unit) if answer.registry else []
         metric = campaign.plan.metric.name

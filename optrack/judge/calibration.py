@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from optrack.judge.wording import counted, percent
 from optrack.model.metrics import Metric
 from optrack.model.plan import Quantity
 from optrack.model.value import Frozen
+from optrack.model.wording import counted, percent
 
 _MILLISECONDS = {"ms": 1.0, "s": 1000.0, "us": 0.001, "µs": 0.001, "ns": 1e-6}
 _RATES = {"tokens/s": "tok/s"}

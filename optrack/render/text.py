@@ -49,7 +49,7 @@ def status_lines(
         for state, blocked_by in standings
     ]
     heads = ("ITEM", "TITLE", "STATUS", "EXPECTED", "VERDICT", "EFFECT", "RUNS")
-    lines = [f"{plan.title}  ({plan.path})", "", *table(heads, rows, right=(6,))]
+    lines = [f"{plan.title}  ({plan.path})", *table(heads, rows, right=(6,))]
     if choice.item or not standings:
         lines += ["", f"next: {choice.item}" if choice.item else choice.summary]
     return lines
@@ -81,7 +81,7 @@ def plan_lines(plan: Plan) -> list[str]:
         for item in plan.items
     ]
     heads = ("ITEM", "TITLE", "STATUS", "EXPECTED", "EFFORT", "RISK", "NEEDS", "RECIPE", "LINE")
-    head = [f"{plan.title}  ({plan.path})", f"metric: {plan.metric.name}{direction}", ""]
+    head = [f"{plan.title}  ({plan.path})", f"metric: {plan.metric.name}{direction}"]
     return [*head, *table(heads, rows, right=(8,))]
 
 

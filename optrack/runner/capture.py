@@ -26,7 +26,7 @@ from optrack.runner.journal import Journal
 from optrack.runner.session import Session, Side
 
 if TYPE_CHECKING:
-    from optrack.store.store import Store
+    from optrack.store.write import Store
 from collections.abc import Callable
 
 from optrack.host.patching import CopyError, CopyStoppedError, PatchError, patched_copy

@@ -21,7 +21,7 @@ from optrack.runner.session import Ending, Session, Side
 from optrack.runner.stop_signal import Will
 
 if TYPE_CHECKING:
-    from optrack.store.store import Store
+    from optrack.store.write import Store
 
 SUCCEEDED = Ending("succeeded", "teardown", None)
 

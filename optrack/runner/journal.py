@@ -12,7 +12,7 @@ from optrack.model.events import Event, Noted, StageEnded, StageStarted
 from optrack.model.run import Run, Stage
 
 if TYPE_CHECKING:
-    from optrack.store.store import Store
+    from optrack.store.write import Store
 
 
 class Journal:

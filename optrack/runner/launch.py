@@ -30,7 +30,7 @@ from optrack.runner.session import Session, Side
 from optrack.runner.stop_signal import Will
 
 if TYPE_CHECKING:
-    from optrack.store.store import Store
+    from optrack.store.write import Store
 
 
 class Launching:

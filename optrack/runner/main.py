@@ -54,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
         session = session_of(
             project.campaign(), options.item, sequential=options.sequential, resume=options.resume
         )
-        Thread(target=import_module, args=("optrack.store.store",)).start()
+        Thread(target=import_module, args=("optrack.store.write",)).start()
         lock = take_host(
             session,
             supervisor=supervisor,
@@ -68,10 +68,10 @@ def main(arguments: list[str] | None = None) -> int:
     except OptrackError as error:
         return _refuse(options.tell, error)
     except OSError as error:
-        where = str(error.filename) if error.filename else None
-        return _refuse(
-            options.tell, OptrackError(f"the runner can't start: {error.strerror or error}", where=where)
-        )
+        reason = (error.strerror or str(error)).lower()
+        what = f"{error.filename}: {reason}" if error.filename else reason
+        hint = "the runner writes in the project's folder: check its owner and permissions"
+        return _refuse(options.tell, OptrackError(f"the runner can't start: {what}", hint=hint))
     except Exception:  # noqa: BLE001 (nobody else could tell what happened here)
         return _refuse(options.tell, OptrackError(f"the runner failed\n{traceback.format_exc()}"))
     run = session.candidate.run.id
@@ -163,10 +163,6 @@ def _speak_into(log: Path) -> None:
     os.close(descriptor)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
-
-
 _PATIENCE_S = 30.0
 _LONG = {"run": {"snapshot", "recipe", "artifacts"}, "judgement": {"differences"}}
 """What a notification leaves out."""
@@ -224,3 +220,7 @@ def _post(address: str, body: bytes) -> str | None:
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         return f"the address to notify couldn't be reached: {type(error).__name__}"
     return f"the address to notify answered {answer.status_code}" if answer.is_error else None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -16,7 +16,7 @@ from optrack.model.value import Frozen
 from optrack.runner.journal import Journal
 
 if TYPE_CHECKING:
-    from optrack.store.store import Store
+    from optrack.store.write import Store
 
 
 class Earlier(Frozen):

@@ -250,8 +250,7 @@ def session_of(
 def _interrupted(campaign: Campaign, item: Item) -> list[tuple[Run, Run | None]]:
     """Return the whole runs of the item that were interrupted lately, each with the baseline's beside it."""
     reader = campaign.reader
-    found = []
-    for run in interrupted_since(reader.runs(campaign.plan.name, item.id)):
-        baseline = reader.beside(run.id)
-        found.append((reader.run(run.id), reader.run(baseline) if baseline else None))
-    return found
+    ids = [run.id for run in interrupted_since(reader.runs(campaign.plan.name, item.id))]
+    paired = reader.paired(ids)
+    runs = reader.runs_by_id([*ids, *paired.values()])
+    return [(runs[run], runs[paired[run]] if run in paired else None) for run in ids]

@@ -22,7 +22,7 @@ from optrack.model.plan import Plan, Problem
 from optrack.model.run import Run, Stage
 from optrack.plan.schedule import improved_ids
 from optrack.settings import Settings
-from optrack.store.reader import Reader
+from optrack.store.read import Reader
 from optrack.tui.board import (
     Calibration,
     Compared,
@@ -141,7 +141,7 @@ class CampaignReading:
         except PlanError as error:
             self._broken, self._problems = error, problems_of(Path(self._project.written.path), error)
             return
-        self._project, self._looked, self._synced, self._broken, self._problems = fresh, None, None, None, ()
+        self._project, self._synced, self._broken, self._problems = fresh, None, None, ()
 
     def _fresh(self) -> Project:
         """Return a project of its own on the plan's present text and the same record."""
@@ -209,7 +209,8 @@ class CampaignReading:
         """Return the item's latest runs, newest first, the recent ones with their samples."""
         reader = self._reader
         found = reader.runs(self.plan().name, item, LATEST)
-        return [*(reader.run(run.id) for run in found[:_RECENT]), *found[_RECENT:]]
+        whole = reader.runs_by_id(run.id for run in found[:_RECENT])
+        return [whole.get(run.id, run) for run in found]
 
     def transitions(self, item: str) -> Sequence[Transition]:
         """Return every change of the item's status, oldest first."""
