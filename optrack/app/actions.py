@@ -12,7 +12,7 @@ from optrack.errors import UsageError
 from optrack.model.gate import Gate
 from optrack.model.item import Adoption, Note, Transition
 from optrack.model.plan import Item, RecipeLayer, Status
-from optrack.model.recipe import leaves
+from optrack.model.treatment import leaves
 from optrack.plan.schedule import reopened, rollup
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from optrack.errors import PlanError, UsageError
 from optrack.model.item import ItemState, judgement_of
 from optrack.model.plan import Item, Plan
-from optrack.model.spelling import did_you_mean
+from optrack.model.text import did_you_mean
 from optrack.plan.resolve import Resolved, resolve
 from optrack.plan.schedule import blocked_by, improved_ids
 from optrack.store.parts import WHOLE
@@ -129,6 +129,12 @@ class Campaign:
     def runs_of(self, item_id: str | None = None, limit: int | None = None) -> tuple[Run, ...]:
         """Return the whole runs of an item, or of the plan, oldest first; of `limit` the latest."""
         return tuple(reversed(self.reader.runs(self.plan.name, item_id, limit, with_=WHOLE)))
+
+    def baselines_beside(self, runs: Sequence[Run]) -> dict[str, Run]:
+        """Return the baseline's whole run that was measured beside each of these runs, by the run's id."""
+        beside = self.reader.paired(run.id for run in runs)
+        found = self.reader.runs_by_id(beside.values())
+        return {run: found[other] for run, other in beside.items()}
 
     def judgement_of(self, run: Run) -> Judgement | None:
         """Return the recorded judgement of this very run, or None."""

@@ -22,7 +22,7 @@ from optrack.model.run import Run, new_run_id
 if TYPE_CHECKING:
     from optrack.app.answers.runs import ParseAnswer
     from optrack.host.stretch import Stretch
-    from optrack.model.recipe import MetricRule
+    from optrack.model.recipe_parts import MetricRule
 
 _WITHHELD = (
     "The numbers were measured elsewhere and nothing was captured with them, so the comparison can't be shown "

@@ -44,7 +44,7 @@ def show_plan(plan: Plan) -> PlanShowAnswer:
             recipes[item.id] = resolve(plan, item).data if has_recipe else None
         except PlanError:
             recipes[item.id] = None
-    return PlanShowAnswer(plan=plan_view(plan, recipes), problems=plan.problems)
+    return PlanShowAnswer(plan=plan_view(plan, recipes), problems=plan.problems, left_out=plan.left_out)
 
 
 def campaign_plan(campaign: Campaign) -> PlanAnswer:
@@ -54,11 +54,15 @@ def campaign_plan(campaign: Campaign) -> PlanAnswer:
     return PlanAnswer(plan=plan_view(campaign.plan, recipes))
 
 
-def check_plan(plan: Plan, settings: Settings) -> PlanCheckAnswer:
-    """Return what is wrong in a plan, and what is probably not meant."""
+def check_plan(plan: Plan, settings: Settings, source: Path | None = None) -> PlanCheckAnswer:
+    """Return what is wrong in a plan, what is probably not meant, and how it differs from the `source` it tells."""
     from optrack.app.plan_problems import plan_problems
+    from optrack.app.project import read_plan
+    from optrack.plan.convert import source_problems
 
     problems = plan_problems(plan, settings.python, settings.project)
+    if source is not None:
+        problems = (*problems, *source_problems(plan, read_plan(source)))
     errors = sum(problem.severity == "error" for problem in problems)
     return PlanCheckAnswer(
         plan=plan.path,
@@ -67,6 +71,15 @@ def check_plan(plan: Plan, settings: Settings) -> PlanCheckAnswer:
         warnings=len(problems) - errors,
         problems=problems,
     )
+
+
+def conversion(path: Path) -> str:
+    """Return the page for an agent that writes a document as a plan."""
+    from optrack.app.project import read_plan
+    from optrack.model.recipe import recipe_schema
+    from optrack.plan.convert import conversion_page
+
+    return conversion_page(read_plan(path), list(recipe_schema()["properties"]))
 
 
 def dry_run(campaign: Campaign, items: Sequence[Item]) -> DryRunAnswer | DryRunsAnswer:

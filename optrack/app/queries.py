@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from optrack.errors import UsageError
-from optrack.model.spelling import nearest
+from optrack.model.text import nearest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,8 +104,8 @@ def show_item(campaign: Campaign, state: ItemState) -> ShowItemAnswer:
     from optrack.app.answers.items import ExpectedGain, ItemView, RegistryView, ShowItemAnswer
     from optrack.app.answers.runs import RunView
     from optrack.app.report_data import registry
+    from optrack.judge.calibration import expectation_of
     from optrack.model.run import primary_metric
-    from optrack.render.calibrated import expectation_of
 
     plan, judgement = campaign.plan, state.judgement
     runs = campaign.runs_of(state.item.id)
@@ -183,8 +183,8 @@ def diff(campaign: Campaign, candidate: str, baseline: str) -> DiffAnswer:
     """Return every field in which what was captured of one run differs from what was captured of the other."""
     from optrack.app.answers.runs import DiffAnswer
     from optrack.judge.difference import comparison, differences
-    from optrack.model.recipe import treatment
     from optrack.model.snapshot import Snapshot
+    from optrack.model.treatment import treatment
 
     ours, theirs = campaign.find_run(candidate), campaign.find_run(baseline)
     factors = treatment(ours.recipe, theirs.recipe)

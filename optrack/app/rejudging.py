@@ -18,7 +18,7 @@ from optrack.model.events import RunRejected
 from optrack.model.item import Acceptance
 from optrack.model.judgement import Judgement
 from optrack.model.run import Run
-from optrack.model.spelling import all_near
+from optrack.model.text import all_near
 
 if TYPE_CHECKING:
     from optrack.app.answers.decisions import AuditAnswer

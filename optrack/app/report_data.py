@@ -11,8 +11,8 @@ from optrack.app.project import now
 from optrack.app.queries import item_or_run
 from optrack.errors import UsageError
 from optrack.judge.lineage import Registry, registry_of
-from optrack.model.recipe import treatment
 from optrack.model.run import Run, primary_metric
+from optrack.model.treatment import treatment
 from optrack.render.log import Log, selected
 from optrack.render.section import moment
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 _CHANGING = frozenset("next run attach stop mark note accept adopt ablate audit use add import demo".split())
+
+_PROSE = frozenset(("text", "why", "title"))
+"""The names of the arguments in which people write."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="answer with one JSON document on stdout")
 plan_option = click.option(
@@ -101,9 +105,15 @@ def _changes(name: str | None, options: Mapping[str, Any]) -> bool:
     return not only_looks and not _CHANGING.isdisjoint((name, options.get("action")))
 
 
+def _typed(text: str | None) -> str | None:
+    """Return prose as it was typed in UTF-8, though the locale has no such characters."""
+    return text if text is None or text.isascii() else os.fsencode(text).decode(errors="replace")
+
+
 def _with_call(function: Callable[Concatenate[Call, P], int | None], *, has_plan: bool) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapped(*args: Any, as_json: bool, plan_file: Path | None = None, **kwargs: Any) -> int | None:
+        kwargs.update({name: _typed(kwargs[name]) for name in _PROSE.intersection(kwargs)})
         output.streams.must_answer = not _changes(click.get_current_context().info_name, kwargs)
         return function(Call(plan_file=plan_file, as_json=as_json), *args, **kwargs)
 

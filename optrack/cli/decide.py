@@ -106,7 +106,7 @@ def ablate(call: Call, item: str) -> None:
 def audit(call: Call, baseline: str | None, why: str | None) -> None:
     """Judge every item again from what is recorded; relabel what doesn't stand and offer it again."""
     from optrack.app.rejudging import audit as judge_again
-    from optrack.render.summary import verdict_text
+    from optrack.render.phrases import verdict_words
 
     if (baseline is None) != (why is None):
         raise UsageError(
@@ -115,7 +115,7 @@ def audit(call: Call, baseline: str | None, why: str | None) -> None:
     answer = judge_again(call.project, baseline, why=why or "")
     lines = [f"{answer.rejected} is no longer compared with: {why}"] if answer.rejected else []
     lines += [
-        f"{one.item}: {verdict_text(one.earlier)} -> {verdict_text(one.later)}: {one.why}"
+        f"{one.item}: {verdict_words(one.earlier)} -> {verdict_words(one.later)}: {one.why}"
         for one in answer.changed
     ]
     lines += [

@@ -31,17 +31,20 @@ def status(call: Call) -> None:
     """Show where every item of the plan stands: status, verdict, effect, and what blocks it."""
     from optrack.app.baseline_refresh import next_choice
     from optrack.app.queries import status as standing
-    from optrack.render.text import status_lines
+    from optrack.render.text import status_table
 
     campaign = call.recovered()
     answer = standing(campaign)
-    emit(
-        call,
-        answer,
-        lambda: status_lines(
-            campaign.plan, [(i.value, i.blocked_by) for i in answer.items], next_choice(campaign)
-        ),
-    )
+
+    def as_text() -> list[str]:
+        blocked = {item.id: item.blocked_by for item in answer.items}
+        lines = [f"{campaign.plan.title}  ({campaign.plan.path})", *status_table(campaign.states, blocked)]
+        choice = next_choice(campaign)
+        if choice.item or not answer.items:
+            lines += ["", f"next: {choice.item}" if choice.item else choice.summary]
+        return lines
+
+    emit(call, answer, as_text)
 
 
 @click.command("show")
@@ -64,17 +67,19 @@ def show(call: Call, what: str, snapshot: bool, full: bool) -> None:
         output.say(f"{answer.formerly} is called {answer.item.id} now")
 
     def as_text() -> Iterable[str]:
-        from optrack.render.text import found_lines, item_lines, registry_lines
+        from optrack.render.text import finding_lines, item_lines, registry_lines
 
         runs = [run.value for run in answer.runs]
         judgement = answer.judgement
         ran = next((run for run in runs if judgement and run.id == judgement.candidate), None)
-        found = found_lines(
+        found = finding_lines(
             judgement, answer.against_original, answer.expected.value if answer.expected else None, ran
         )
         registry = registry_lines(answer.registry.value, answer.unit) if answer.registry else []
         metric = campaign.plan.metric.name
-        return [*item_lines(answer.item.value, answer.item.resolved, runs, metric, found), *registry]
+        beside = campaign.baselines_beside(runs)
+        own = item_lines(answer.item.value, answer.item.resolved, runs, metric, found, baselines=beside)
+        return [*own, *registry]
 
     emit(call, answer, as_text)
 
@@ -103,7 +108,8 @@ def runs(call: Call, item: str | None, limit: int) -> None:
         output.say("there are no runs yet; `optrack next` starts one")
         return
     found = [run.value for run in answer.runs]
-    emit(call, answer, lambda: runs_table(found, campaign.plan.metric.name))
+    metric = campaign.plan.metric.name
+    emit(call, answer, lambda: runs_table(found, metric, campaign.baselines_beside(found)))
 
 
 @click.command("compare")
@@ -116,22 +122,12 @@ def compare(call: Call, candidate: str, baseline: str) -> None:
     Where B is the plan's baseline, its run that A's was judged against is taken, if there is one.
     """
     from optrack.app.queries import compare as compared
-    from optrack.render.summary import measured_text
-    from optrack.render.text import judgement_lines
+    from optrack.render.text import comparison_lines
 
     campaign = call.campaign
     answer = compared(campaign, candidate, baseline)
-    metric, ours, theirs = campaign.plan.metric.name, answer.ours, answer.theirs
-    emit(
-        call,
-        answer,
-        lambda: [
-            f"candidate: {ours.item} {measured_text(ours, metric)}   [{ours.id}]",
-            f"baseline:  {theirs.item} {measured_text(theirs, metric)}   [{theirs.id}]",
-            "",
-            *judgement_lines(answer),
-        ],
-    )
+    metric = campaign.plan.metric.name
+    emit(call, answer, lambda: comparison_lines(answer.ours, answer.theirs, answer, metric))
 
 
 @click.command("diff")

@@ -25,13 +25,19 @@ def plan() -> None:
 
 @plan.command("check")
 @_FILE
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path),
+    help="the document that the plan was written from: say what it names that is no item, and the other way round",
+)
 @without_plan
-def check(call: Call, file: Path | None) -> int:
+def check(call: Call, file: Path | None, source: Path | None) -> int:
     """Say what is wrong in a plan, and what is probably not meant, a line each; exit code 2 with errors."""
     from optrack.app.plan_queries import check_plan
     from optrack.model.wording import counted
 
-    answer = check_plan(_plan(call, file), call.settings)
+    answer = check_plan(_plan(call, file), call.settings, source)
 
     def as_text() -> list[str] | None:
         lines = [problem.located(answer.plan) for problem in answer.problems]
@@ -46,16 +52,31 @@ def check(call: Call, file: Path | None) -> int:
 
 @plan.command("show")
 @_FILE
+@click.option(
+    "--left-out", "left_out", is_flag=True, help="list what wasn't read as items, with line and reason"
+)
 @without_plan
-def show(call: Call, file: Path | None) -> None:
+def show(call: Call, file: Path | None, left_out: bool) -> None:
     """Show what was understood of a plan: its items with rank, expectations and resolved recipes."""
     from optrack.app.plan_queries import show_plan
     from optrack.render.text import plan_lines
 
     answer = show_plan(_plan(call, file))
-    emit(call, answer, lambda: plan_lines(answer.plan.value))
+    emit(call, answer, lambda: plan_lines(answer.plan.value, left_out=left_out))
     for problem in answer.problems if not call.as_json else ():
         output.say(problem.located(answer.plan.path))
+
+
+@plan.command("convert")
+@click.argument("file", type=click.Path(path_type=Path))
+@without_plan
+def convert(call: Call, file: Path) -> None:
+    """Print one page with all that an agent needs to write FILE as a plan; `plan check --from FILE` tells how well."""
+    from optrack.app.answers.plans import TextAnswer
+    from optrack.app.plan_queries import conversion
+
+    page = conversion(file)
+    emit(call, TextAnswer(text=page), lambda: page)
 
 
 @plan.command("new")
@@ -96,7 +117,7 @@ def new(call: Call, file: Path | None, title: str | None, commands: tuple[str, .
 def schema(call: Call) -> None:
     """Print the JSON Schema of a recipe block, for editors."""
     from optrack.app.answers.plans import SchemaAnswer
-    from optrack.model.recipe_schema import recipe_schema
+    from optrack.model.recipe import recipe_schema
 
     found = recipe_schema()
     emit(call, SchemaAnswer(schema_=found), lambda: output.json_text(json.dumps(found, indent=2)))

@@ -14,7 +14,7 @@ from optrack.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from optrack.model.recipe import MetricRule
+    from optrack.model.recipe_parts import MetricRule
     from optrack.render.log import Log
 
 _output = click.option(

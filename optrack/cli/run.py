@@ -111,12 +111,12 @@ def next_(
 
 def _explain(call: Call, by: str) -> int:
     from optrack.app.queries import explain
+    from optrack.plan.schedule import Choice
+    from optrack.render.text import choice_lines
 
     answer = explain(call.recovered(), by=by)
-    lines = [f"{'>' if r.kind == 'chosen' else ' '} {r.item} {r.text}" for r in answer.reasons]
-    lines += [f"! {warning}" for warning in answer.warnings]
-    lines += [answer.summary] if answer.next is None else []
-    emit(call, answer, lambda: lines)
+    choice = Choice(item=answer.next, reasons=answer.reasons)
+    emit(call, answer, lambda: choice_lines(choice, answer.warnings))
     return 0 if answer.next else 3
 
 

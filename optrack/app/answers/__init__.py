@@ -114,6 +114,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "audit": ("decisions.AuditAnswer",),
     "plan-check": ("plans.PlanCheckAnswer",),
     "plan-show": ("plans.PlanShowAnswer",),
+    "plan-convert": ("plans.TextAnswer",),
     "plan-new": ("plans.OutputAnswer",),
     "plan-schema": ("plans.SchemaAnswer",),
     "use": ("plans.UseAnswer",),

@@ -18,7 +18,7 @@ from optrack.plan.schedule import Choice, Reason
 
 
 class ItemStanding(View):
-    """Where an item stands; `value` holds its recorded state beside the document."""
+    """Where an item stands; `value` is its recorded state."""
 
     id: str
     title: str
@@ -83,7 +83,7 @@ class PlannedItem(View):
 
 
 class ItemView(PlannedItem):
-    """An item with its standing, its resolved recipe and its notes; `value` holds its recorded state beside the document."""
+    """An item with its standing, its resolved recipe and its notes; `value` is its recorded state."""
 
     archived: bool
     stale: bool

@@ -9,7 +9,7 @@ from pydantic import Field
 from optrack.app.answers import Answer, View
 from optrack.app.answers.items import PlanItemView
 from optrack.app.answers.runs import StatusChange
-from optrack.model.plan import Plan, PrimaryMetric, Problem, Quantity, Status
+from optrack.model.plan import LeftOut, Plan, PrimaryMetric, Problem, Quantity, Status
 from optrack.plan.todo import TodoChange
 
 
@@ -28,10 +28,11 @@ class PlanView(View):
 
 
 class PlanShowAnswer(Answer):
-    """`plan show`: what was understood of a plan."""
+    """`plan show`: what was understood of a plan, and what wasn't read as an item."""
 
     plan: PlanView
     problems: tuple[Problem, ...]
+    left_out: tuple[LeftOut, ...]
 
 
 class PlanAnswer(Answer):
@@ -51,7 +52,7 @@ class PlanCheckAnswer(Answer):
 
 
 class TextAnswer(Answer):
-    """`plan new`: the plan's text."""
+    """`plan new`, `plan convert`: a text."""
 
     text: str
 
