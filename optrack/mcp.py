@@ -23,7 +23,7 @@ from optrack.errors import OptrackError
 from optrack.plan.added import new_item
 from optrack.render.briefing import RULES
 from optrack.render.data import csv_log
-from optrack.render.markdown_log import markdown_log
+from optrack.render.document import markdown_log
 from optrack.settings import Settings
 
 Format = Literal["md", "json", "csv"]

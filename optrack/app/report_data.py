@@ -65,7 +65,7 @@ class Report(NamedTuple):
 
 def report_of(campaign: Campaign, name: str) -> Report:
     """Return the report of one item with all its runs, or of one run; raises UsageError for another plan's run."""
-    from optrack.render.item import item_section, run_section
+    from optrack.render.document import item_section, run_section
 
     found = item_or_run(campaign, name)
     if not isinstance(found, Run):

@@ -18,7 +18,7 @@ from optrack.errors import UsageError
 def context(call: Call) -> None:
     """Print one page that tells an agent the plan, what stands where, what it may do next, and how."""
     from optrack.app.report_data import context as page
-    from optrack.render.briefing import briefing
+    from optrack.render.document import briefing
 
     answer = page(call.campaign)
     emit(call, answer, lambda: briefing(answer.log, answer.runs))

@@ -86,7 +86,7 @@ def show(call: Call, what: str, snapshot: bool, full: bool) -> None:
 
 def _run_lines(run: Run, *, snapshot: bool, full: bool) -> list[str]:
     from optrack.model.snapshot import Snapshot
-    from optrack.render.provenance import snapshot_lines
+    from optrack.render.snapshot_text import snapshot_lines
     from optrack.render.text import run_lines
 
     captured = ["", *snapshot_lines(run.snapshot or Snapshot(), full=full)] if snapshot or full else []
@@ -138,7 +138,7 @@ def diff(call: Call, candidate: str, baseline: str) -> None:
     """List every field in which what was captured of A differs from what was captured of B."""
     from optrack.app.queries import diff as differing
     from optrack.model.snapshot import Snapshot
-    from optrack.render.provenance import diff_lines
+    from optrack.render.snapshot_text import diff_lines
 
     answer = differing(call.campaign, candidate, baseline)
     snapshots = (answer.theirs.snapshot or Snapshot(), answer.ours.snapshot or Snapshot())

@@ -79,8 +79,8 @@ def _form(call: Call, target: Path | None) -> str:
 def _text(log: Log, form: str, chart: str | None = None) -> str:
     from optrack.render.chart import chart_of, chart_svg
     from optrack.render.data import csv_log
+    from optrack.render.document import markdown_log
     from optrack.render.html import CHART_ADDRESS, html_page
-    from optrack.render.markdown_log import markdown_log
 
     match form:
         case "json":
@@ -128,7 +128,7 @@ def _write_chart(log: Log, beside: Path, written: list[Path]) -> str | None:
 
 def _update(call: Call, log: Log, document: Path) -> None:
     from optrack.cli.files import read_bytes, write_bytes
-    from optrack.render.markdown_log import markdown_log
+    from optrack.render.document import markdown_log
     from optrack.render.section import with_section
 
     before = read_bytes(str(document)) if document.exists() else b""

@@ -28,7 +28,7 @@ def demo(call: Call, folder: Path | None) -> int:
     from optrack.app.running import start_next
     from optrack.cli.follow import Results
     from optrack.demo import make_project
-    from optrack.render.markdown_log import markdown_log
+    from optrack.render.document import markdown_log
 
     folder = make_project(folder or Path(tempfile.mkdtemp(prefix="optrack-demo-")))
     output.say(f"the demo's project: {folder}")

@@ -96,7 +96,7 @@ class ExportAnswer(Answer):
 
 def export_answer(log: Log) -> ExportAnswer:
     """Return the log as one document."""
-    from optrack.render.calibrated import calibration_of
+    from optrack.render.report import calibration_of
 
     return ExportAnswer(
         plan=LogPlan(**_plan(log, LogPlan)),
