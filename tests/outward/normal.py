@@ -123,8 +123,9 @@ class Normaliser:
 def shape(value: Any, depth: int = 2) -> Any:
     """Return the keys of a part of which the values are the host's."""
     if isinstance(value, Mapping):
-        names = dict.fromkeys("<a start-up file>" if name.endswith(".pth") else name for name in value)
-        inside = {name: value.get(name) for name in names}
+        inside = {
+            "<a start-up file>" if name.endswith(".pth") else name: inner for name, inner in value.items()
+        }
         return {name: shape(inner, depth - 1) for name, inner in inside.items()} if depth else "<map>"
     if isinstance(value, list):
         return "<list>"
