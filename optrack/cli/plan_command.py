@@ -102,8 +102,8 @@ def show_command(file: Path | None, left_out: bool, as_json: bool) -> None:
 def convert_command(file: Path, as_json: bool) -> None:
     """Print one page with all that an agent needs to write FILE as a plan; `plan check --from FILE` tells how well."""
     from optrack.app.project import read_plan
-    from optrack.plan.convert import conversion_page
     from optrack.model.recipe_schema import recipe_schema
+    from optrack.plan.convert import conversion_page
 
     page = conversion_page(read_plan(file), list(recipe_schema()["properties"]))
     output.data({"text": page}) if as_json else output.text(page)
