@@ -17,6 +17,7 @@ from optrack.host.git_command import TIMED_OUT, GitCommand
 from optrack.host.git_loose import READ_LIMIT_BYTES, Selection, is_cache, is_output
 from optrack.judge.variables import plain
 from optrack.model.masking import keyed_digest, mask_text
+from optrack.model.snapshot import Lfs
 
 UNTRACKED_S = 8.0
 """So long git may look for untracked files."""
@@ -127,7 +128,7 @@ def changes(git: GitCommand, status: Status, *, salt: bytes, keep: bool = True) 
         "left_out": dict(sorted(choice.left_out.items())),
     }
     unread = choice.unread()
-    return data | ({"unread": unread} if unread else {}) | _kept(patch, salt)
+    return data | ({"unread": unread} if unread is not None else {}) | _kept(patch, salt)
 
 
 def _own_index(git: GitCommand, folder: Path) -> Mapping[str, str]:
@@ -208,7 +209,7 @@ def lfs_part(git: GitCommand, status: Status) -> dict[str, Any]:
         if _is_content_of_pointer(git, path):
             status.changed.remove(path)
     missing = [plain(path) for path in paths if _pointer_on_disk(git.folder / os.fsdecode(path))]
-    return {"lfs": {"files": len(paths), "missing": sorted(missing)}}
+    return {"lfs": Lfs(files=len(paths), missing=sorted(missing))}
 
 
 def _lfs_paths(git: GitCommand, status: Status) -> list[bytes]:

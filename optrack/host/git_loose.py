@@ -11,11 +11,11 @@ import re
 import stat
 import time
 from pathlib import Path
-from typing import Any
 
 from optrack.host.environment import content_digest, regular_content
 from optrack.judge.variables import plain
 from optrack.model.masking import keyed_digest
+from optrack.model.snapshot import Unread
 
 TRACKED_LIMIT_BYTES = 2 * 2**20
 """Up to this size a changed tracked file goes into the patch, in all `PATCH_LIMIT_BYTES`."""
@@ -102,23 +102,23 @@ class Selection:
             return self._leave(path, f"private {keyed_digest(digest, self._salt)}")
         return self._leave(path, f"{size} bytes {digest}")
 
-    def unread(self) -> dict[str, Any]:
+    def unread(self) -> Unread | None:
         """Return what is told of the files that weren't read: how many, their bytes, the first names, and a digest of
         their names, sizes and times; None as digest where there was no time to look at them."""
         if not self._unread:
-            return {}
+            return None
         digest = hashlib.sha256()
         for path, about in sorted(self._unread, key=lambda pair: pair[0]):
             if about is not None:
                 numbers = (about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino)
                 digest.update(path + b"\0" + repr(numbers).encode())
         seen = [about for _, about in self._unread if about is not None]
-        return {
-            "files": len(self._unread),
-            "bytes": sum(about.st_size for about in seen),
-            "first": [plain(path) for path, _ in self._unread[:_NAMED]],
-            "digest": digest.hexdigest() if len(seen) == len(self._unread) else None,
-        }
+        return Unread(
+            files=len(self._unread),
+            bytes=sum(about.st_size for about in seen),
+            first=[plain(path) for path, _ in self._unread[:_NAMED]],
+            digest=digest.hexdigest() if len(seen) == len(self._unread) else None,
+        )
 
     def _leave(self, path: bytes, why: str) -> bool:
         self.left_out[plain(path)] = why

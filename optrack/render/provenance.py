@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from optrack.judge.difference import differences
 from optrack.judge.fields import dotted, field_of, leaves
 from optrack.judge.imported import is_imported
 from optrack.judge.variables import why_relevant
+from optrack.model.hardware import Gpus, Hardware, Kernel
 from optrack.model.markdown import cell, cell_code, code, table
+from optrack.model.part import plain
 from optrack.model.run import Run
-from optrack.model.snapshot import Snapshot
+from optrack.model.snapshot import PARTS, GitState, Packages, Snapshot
 from optrack.model.wording import counted
 from optrack.render.documents import timestamp
 from optrack.render.log import Log
@@ -47,14 +50,14 @@ def provenance(log: Log) -> str:
 def environment(log: Log) -> str:
     """Return the performance-relevant variables that the baseline's processes had."""
     run = baseline_run(log)
-    env = (run.snapshot.env if run and run.snapshot else None) or {}
-    server = env.get("server") or env.get("passed")
-    if run is None or not isinstance(server, Mapping) or not server:
+    env = run.snapshot.env if run and run.snapshot else None
+    server = (env.server or env.passed) if env else None
+    if run is None or env is None or not server:
         return ""
     rows = [
         (cell_code(str(k)), "unset" if v is None else cell_code(str(v))) for k, v in sorted(server.items())
     ]
-    seen = "processes" if env.get("server") else "commands"
+    seen = "processes" if env.server else "commands"
     body = table(("Variable", "Value"), rows)
     return f"Environment of the baseline's {seen} in run {code(run.id)}:\n\n{body}"
 
@@ -66,67 +69,52 @@ def facts_of(run: Run) -> dict[str, str]:
         return facts | {"Origin": "imported"}
     if run.snapshot is None:
         return facts
-    facts |= _hardware(run.snapshot.hardware or {})
-    facts |= _software(run.snapshot.packages or {})
-    for name, about in sorted((run.snapshot.git or {}).items()):
-        if isinstance(about, Mapping):
-            facts[f"Code, {name}"] = _commit(about)
+    facts |= _hardware(run.snapshot.hardware or Hardware())
+    facts |= _software(run.snapshot.packages or Packages())
+    for name, about in sorted(run.snapshot.repositories.items()):
+        facts[f"Code, {name}"] = _commit(about)
     return facts
 
 
-def _hardware(hardware: Mapping[str, Any]) -> dict[str, str]:
+def _hardware(hardware: Hardware) -> dict[str, str]:
     facts: dict[str, str] = {}
-    gpus = hardware.get("gpus")
-    if isinstance(gpus, Mapping):
+    if (gpus := hardware.gpus) is not None:
         facts["GPUs"] = _gpus(gpus)
-        _put(facts, "GPU driver", gpus.get("driver") or gpus.get("driver_version"))
-        _put(facts, "CUDA", gpus.get("cuda") or gpus.get("cuda_driver") or gpus.get("cuda_version"))
-    cpu = hardware.get("cpu")
-    if isinstance(cpu, Mapping):
-        cores = f", {cpu['count']} cores" if cpu.get("count") else ""
-        _put(facts, "CPU", f"{cpu['model']}{cores}" if cpu.get("model") else None)
-    kernel = hardware.get("kernel")
-    if isinstance(kernel, Mapping):
-        _put(facts, "System", kernel.get("distribution"))
-        _put(facts, "Kernel", kernel.get("release"))
-    boot = hardware.get("boot")
-    if isinstance(boot, Mapping):
-        _put(facts, "Boot", boot.get("id"))
+        _put(facts, "GPU driver", gpus.driver)
+        _put(facts, "CUDA", gpus.cuda)
+    if (cpu := hardware.cpu) is not None:
+        cores = f", {cpu.count} cores" if cpu.count else ""
+        _put(facts, "CPU", f"{cpu.model}{cores}" if cpu.model else None)
+    kernel = hardware.kernel or Kernel()
+    _put(facts, "System", kernel.distribution)
+    _put(facts, "Kernel", kernel.release)
+    _put(facts, "Boot", hardware.boot.id if hardware.boot is not None else None)
     return facts
 
 
-def _gpus(gpus: Mapping[str, Any]) -> str:
-    devices = gpus.get("devices")
-    found: Iterable[Any] = devices.values() if isinstance(devices, Mapping) else devices or ()
-    names: dict[str, int] = {}
-    for device in found:
-        name = str(device.get("name", "unknown")) if isinstance(device, Mapping) else str(device)
-        names[name] = names.get(name, 0) + 1
+def _gpus(gpus: Gpus) -> str:
+    names = Counter(gpu.name or "unknown" for gpu in gpus.devices.values())
     if names:
         return ", ".join(f"{count} × {name}" for name, count in sorted(names.items()))
-    return "none" if gpus.get("count") == 0 else str(gpus.get("count", gpus.get("problem", _NOT_CAPTURED)))
+    return "none" if gpus.count == 0 else str(gpus.count or gpus.problem or _NOT_CAPTURED)
 
 
-def _software(packages: Mapping[str, Any]) -> dict[str, str]:
+def _software(packages: Packages) -> dict[str, str]:
     facts: dict[str, str] = {}
-    python = packages.get("python")
-    if isinstance(python, Mapping):
-        _put(facts, "Python", python.get("version"))
-    distributions = packages.get("distributions")
-    if isinstance(distributions, Mapping):
-        for name in _PACKAGES:
-            _put(facts, name, distributions.get(name))
+    _put(facts, "Python", packages.python.version if packages.python is not None else None)
+    for name in _PACKAGES:
+        _put(facts, name, (packages.distributions or {}).get(name))
     return facts
 
 
-def _commit(about: Mapping[str, Any]) -> str:
-    if about.get("commit") is None:
-        state = str(about.get("state", "unknown"))
+def _commit(about: GitState) -> str:
+    if about.commit is None:
+        state = about.state or "unknown"
         return "not a git repository" if state == "none" else state
-    digest = str(about.get("patch_digest") or "")[:12]
-    changes = f" with changes {digest}".rstrip() if about.get("patch") or about.get("dirty") else ""
-    branch = f" ({about['branch']})" if about.get("branch") else ""
-    return f"{str(about['commit'])[:12]}{branch}{changes}"
+    digest = (about.patch_digest or "")[:12]
+    changes = f" with changes {digest}".rstrip() if about.patch or about.dirty else ""
+    branch = f" ({about.branch})" if about.branch else ""
+    return f"{about.commit[:12]}{branch}{changes}"
 
 
 def _put(facts: dict[str, str], name: str, value: Any) -> None:
@@ -159,8 +147,7 @@ def snapshot_lines(snapshot: Snapshot, *, full: bool = False) -> list[str]:
     """Return a snapshot as lines, part by part; `full` shows what is folded otherwise: the patch, every
     package, the digests of the other variables."""
     lines: list[str] = []
-    for part in Snapshot.model_fields:
-        content = getattr(snapshot, part)
+    for part, content in snapshot.model_dump().items():
         if lines:
             lines.append("")
         if content is None:
@@ -252,9 +239,9 @@ def diff_lines(
     counted = differences(candidate, baseline, declared=declared or {})
     lines = [f"{_MARKS[d.cls]} {d.field}: {_pair(d.baseline, d.candidate)}\n    {d.meaning}" for d in counted]
     shown = {d.field for d in counted}
-    for part in Snapshot.model_fields:
-        theirs = dict(leaves(getattr(baseline, part), (part,)))
-        ours = dict(leaves(getattr(candidate, part), (part,)))
+    for part in PARTS:
+        theirs = dict(leaves(plain(getattr(baseline, part)), (part,)))
+        ours = dict(leaves(plain(getattr(candidate, part)), (part,)))
         for path in sorted(theirs.keys() | ours.keys()):
             field = field_of(path)
             before, after = theirs.get(path), ours.get(path)

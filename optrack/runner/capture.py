@@ -21,7 +21,7 @@ from optrack.judge.difference import differences
 from optrack.judge.failures import plain_failure
 from optrack.judge.unseen import unread_sentences
 from optrack.model.run import ProcessId
-from optrack.model.snapshot import Snapshot
+from optrack.model.snapshot import Arguments, Environment, Snapshot
 from optrack.runner.journal import Journal
 from optrack.runner.session import Session, Side
 
@@ -114,13 +114,13 @@ class Capturing:
             salt=self.session.salt,
             names=self.session.variables,
         )
-        env = found.env or {}
+        env = found.env or Environment()
         if not self.is_first:
-            first = (self.side.snapshot or Snapshot()).env or {}
-            if env.get("program") is not None and env.get("program") == first.get("program"):
+            first = (self.side.snapshot or Snapshot()).env or Environment()
+            if env.program is not None and env.program == first.program:
                 self.compare(Snapshot(env=env))
             return
-        told = env if env.get("witness") != "shell" else {"witness": "unknown"}
+        told = env if env.witness != "shell" else Environment(witness="unknown")
         self.keep(found.model_copy(update={"env": told, "arguments": self._arguments(None, log)}))
 
     def compare(self, found: Snapshot) -> None:
@@ -135,16 +135,16 @@ class Capturing:
                 self.journal.note(f"launch {self.number + 1} differs from the first: {meaning}")
                 if difference.field.startswith("env.server."):
                     names.append(difference.field.removeprefix("env.server."))
-        env = first.env or {}
-        if names and found.env is not None and "server" in env and "server" in found.env:
-            self.keep(Snapshot(env={"server": with_later(env["server"], found.env["server"], names)}))
+        before, now = [env.server if env else None for env in (first.env, found.env)]
+        if names and before is not None and now is not None:
+            self.keep(Snapshot(env=Environment(server=with_later(before, now, names))))
 
     def keep(self, found: Snapshot) -> None:
         """Add to the run's snapshot what was captured now, and record it."""
         self.side.snapshot = found if self.side.snapshot is None else merge(self.side.snapshot, found)
         self.store.put_snapshot(self.side.run.id, self.side.snapshot)
 
-    def _arguments(self, report: Mapping[str, Any] | None, log: Path) -> dict[str, Any]:
+    def _arguments(self, report: Mapping[str, Any] | None, log: Path) -> Arguments:
         return arguments_part(
             asked=self.side.recipe.server,
             command=self.side.recipe.launch,
