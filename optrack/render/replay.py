@@ -198,9 +198,9 @@ def _environment(snapshot: Snapshot, item: str, unset: tuple[str, ...]) -> Itera
             yield f': "${{{name}:?is a secret that was masked in the record: set it}}"'
         else:
             yield f"export {name}={shell_word(value)}"
-    for name, value in (env.server or {}).items():
-        if passed.get(name) != value:
-            seen = "unset" if value is None else str(value).replace("\n", "\\n")
+    for name, had in (env.server or {}).items():
+        if passed.get(name) != had:
+            seen = "unset" if had is None else str(had).replace("\n", "\\n")
             yield f"# the server's processes had {name}: {seen} (set after their start, not passed to them)"
 
 
