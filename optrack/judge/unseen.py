@@ -61,7 +61,7 @@ def of_a_failed_start(
 def _program(snapshot: Snapshot) -> Program | None:
     """Return the program whose variables were taken for the server's, None if none were."""
     env = snapshot.env
-    if env is None or env.server is None or not env.has("witness"):
+    if env is None or env.server is None or not env.has("observed_in"):
         return None
     return env.program or Program()
 
@@ -109,7 +109,7 @@ def unseen_sections(
     for section in sections.get(part, ()):
         seen = [getattr(side, section) is not None for side in (baseline, candidate)]
         hidden = any(
-            isinstance(side, Environment) and side.has("witness") and not side.server
+            isinstance(side, Environment) and side.has("observed_in") and not side.server
             for side in (baseline, candidate)
         )
         if seen[0] != seen[1] or (hidden and not all(seen)):
@@ -148,7 +148,9 @@ def _unread(state: GitState | str) -> Unread | None:
 
 def _files(unread: Unread) -> str:
     count, first = unread.files, ", ".join(unread.first[:3])
-    return f"{count if count is not None else 'some'} untracked files" + (f" ({first}, …)" if first else "")
+    return f"{count if count is not None else 'some'} untracked file{'' if count == 1 else 's'}" + (
+        f" ({first}, …)" if first else ""
+    )
 
 
 def _unread_meaning(name: str, sides: Sequence[Unread]) -> str:

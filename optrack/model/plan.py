@@ -116,13 +116,15 @@ class Problem(Frozen):
 class LeftOut(Frozen):
     """A heading, entry or row that wasn't read as an item: its line, its words, and why.
 
-    `doubtful` ones stand between items and are numbered, labelled or boxed, so that they may have been meant.
+    `labelled` ones have a label or a task box; `doubtful` ones may have been meant as items: they stand between such
+    and are numbered, labelled or boxed, or are rows of a ranked table.
     """
 
     line: int
     text: str
     kind: Literal["heading", "bold line", "entry", "row"]
     reason: str
+    labelled: bool = False
     doubtful: bool = False
 
 

@@ -78,13 +78,13 @@ class Disagreement(Part):
 
 
 class Environment(Part):
-    """Variables: passed to the commands, those of the server's processes (`witness`: which told), digests of others."""
+    """Variables: passed to the commands, those of the server's processes (`observed_in`: which), digests of others."""
 
     passed: Mapping[str, str] | None = None
     server: Mapping[str, Value] | None = None
     other: Mapping[str, Value] | None = None
     differing: Mapping[str, Disagreement] | None = None
-    witness: Text = None
+    observed_in: Text = None
     program: Program | None = None
     unreadable: list[str] | None = None
 

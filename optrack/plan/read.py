@@ -20,7 +20,9 @@ from optrack.plan.recipe_blocks import place_recipes, recipe_fences
 from optrack.plan.series import Reader
 from optrack.plan.tellings import (
     AGAIN,
+    fuller_table,
     leave,
+    leave_retellings,
     leave_rivals,
     lend_from_tables,
     lend_from_tellings,
@@ -120,6 +122,7 @@ def _take(
     reader.taken_ids = {c.label.id for c in _items(everything) if c.label is not None}
     reader.take_entries(top, items=_has_items(everything))
     take_breakdowns(everything, _items(everything))
+    leave_retellings(_items(everything))
     if not _has_items(everything):
         reader.orders = True
         reader.take_entries(top, items=False)
@@ -133,6 +136,9 @@ def _take(
             and not candidate.has_recipe
         ):
             leave(candidate, "a band that holds no items")
+    if not certain and not _has_items(everything):
+        for candidate in _items(everything):
+            leave(candidate, "a baseline without anything to hold against it")
     _take_ranking(everything, certain=certain)
     items = _items(everything)
     for item in items:
@@ -154,6 +160,8 @@ def _take_ranking(everything: list[Candidate], *, certain: bool) -> None:
     rows = [] if certain else ranking(everything)
     weight = _weight([c for c in items if c.parent is None])
     if _weight(rows) <= 1.5 * weight or len(rows) <= sum(c.weight() > 0 and not c.children for c in items):
+        rows = fuller_table(everything, items)
+    if not rows:
         return
     for item in items:
         leave(item, AGAIN)

@@ -45,7 +45,7 @@ def test_no_pattern_is_hidden_behind_an_earlier_one() -> None:
 
 NO_EVIDENCE = {
     "arguments.changed.*": "applied asked",
-    "env": "unreadable witness",
+    "env": "observed_in unreadable",
     "env.differing.*": "children.* leader",
     "env.program": "executable name",
     "files.*": "sha256_after size",

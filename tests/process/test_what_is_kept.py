@@ -88,7 +88,7 @@ def test_runs_from_before_a_result_are_not_gone_on_with() -> None:
 
 
 def test_a_difference_that_matters_or_that_one_side_cannot_see_keeps_nothing() -> None:
-    ring = Environment(server={"NCCL_ALGO": "Ring"}, witness="workers")
+    ring = Environment(server={"NCCL_ALGO": "Ring"}, observed_in="workers")
     then = Snapshot(git={}, hardware=Hardware(), env=ring, load=Load(cpu=CpuLoad(busy_cores=0.5)))
     assert changed_since(then.model_copy(update={"load": None}), then) == ()
     now = then.model_copy(update={"env": ring.model_copy(update={"server": {"NCCL_ALGO": "Tree"}})})
