@@ -18,7 +18,7 @@ from optrack.model.judgement import Judgement
 from optrack.model.plan import Item, Status
 from optrack.model.run import Run
 from optrack.plan.schedule import Reason, reopened, rollup
-from optrack.store.spool import journals
+from optrack.store.spool import spooled_runs
 
 if TYPE_CHECKING:
     from optrack.render.log import Log
@@ -158,7 +158,9 @@ class Campaign(Standing):
         host = self.settings.host
         going = self.reader.open_runs()
         apart = [
-            run for run in journals(self.settings.runs) if run not in {r.id for r in going if is_running(r)}
+            run
+            for run in spooled_runs(self.settings.runs)
+            if run not in {r.id for r in going if is_running(r)}
         ]
         if not apart and all(run.host != host or is_running(run) for run in going):
             return ()

@@ -130,7 +130,7 @@ def reject(campaign: Campaign, run_id: str, *, why: str) -> Run:
         raise UsageError(f"run {run.id} hasn't ended", hint="`optrack stop` ends it")
     require_reason(why)
     who = campaign.settings.actor
-    campaign.store.append(run.id, RunRejected(who=who, why=why.strip()), _now())
+    campaign.store.record(run.id, RunRejected(who=who, why=why.strip()))
     rejected = campaign.reader.rejections(plan.name)
     alone = [r for r in campaign.reader.runs(plan.name, plan.baseline) if r.beside is None]
     left = [r for r in alone if r.outcome == "succeeded" and r.id not in rejected]

@@ -15,6 +15,7 @@ from optrack.errors import UsageError
 from optrack.host.parsing import ParseRequest, ParserProcess
 from optrack.host.regular import read_regular, reason
 from optrack.judge.imported import Result, import_note, is_sweep, read_sweep, results_of
+from optrack.model.events import ArtifactWritten, Remarked, RunEnded, RunJudged, SamplesAdded
 from optrack.model.judgement import Judgement
 from optrack.model.metrics import Sample
 from optrack.model.plan import Item
@@ -131,12 +132,12 @@ def _record(campaign: Campaign, item_id: str, result: Result, recipe: Mapping[st
     store = campaign.store
     if not store.claim(run, from_statuses=("pending", "completed", "cancelled")):
         raise UsageError(f"item {item_id} is being run", hint="import the result when that run has ended")
-    store.note_run(run.id, import_note(result.files or (result.name,)))
+    store.record(run.id, Remarked(text=import_note(result.files or (result.name,))))
     for problem in result.problems:
-        store.note_run(run.id, f"Not imported: {problem}")
-    store.add_samples(run.id, result.samples)
+        store.record(run.id, Remarked(text=f"Not imported: {problem}"))
+    store.record(run.id, SamplesAdded(samples=result.samples))
     for file in result.files:
-        store.add_artifact(run.id, file)
+        store.record(run.id, ArtifactWritten(path=file))
     outcome = "failed" if result.failure else "succeeded"
     ended = store.reader.run(run.id).model_copy(
         update={"outcome": outcome, "stage": "bench", "failure": result.failure}
@@ -144,17 +145,16 @@ def _record(campaign: Campaign, item_id: str, result: Result, recipe: Mapping[st
     judgement = None
     if item_id != campaign.plan.baseline:
         judgement = _withheld(Court(store.reader, campaign.plan).judge(ended))
-        store.put_judgement(judgement, campaign.plan.name, item_id, now())
-    store.finish(
-        run.id,
+        store.record(run.id, RunJudged(judgement=judgement))
+    end = RunEnded(
         outcome="failed" if result.failure else "succeeded",
         stage="bench",
         failure=result.failure,
-        at=now(),
         item_after="completed",
         why="a result that was measured elsewhere was imported",
         verdict=judgement.verdict if judgement else None,
     )
+    store.record(run.id, end)
     return store.reader.run(run.id)
 
 

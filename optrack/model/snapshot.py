@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from optrack.model.value import Frozen
+from optrack.model.value import Frozen, canonical
 
 PARTS: tuple[str, ...] = (
     "git",
@@ -36,3 +36,18 @@ class Snapshot(Frozen):
     files: Mapping[str, Any] | None = None
     processes: Mapping[str, Any] | None = None
     load: Mapping[str, Any] | None = None
+
+
+def parts_of(snapshot: Snapshot, since: Snapshot | None = None) -> dict[str, str]:
+    """Return the captured parts as canonical JSON, without those that `since` has as they are."""
+    captured = {name: getattr(snapshot, name) for name in PARTS}
+    return {
+        name: canonical(data)
+        for name, data in captured.items()
+        if data is not None and (since is None or getattr(since, name) != data)
+    }
+
+
+def snapshot_of(parts: Mapping[str, Any]) -> Snapshot:
+    """Return the snapshot that has these parts, as `parts_of` names them, each as plain data."""
+    return Snapshot(**parts)
