@@ -29,10 +29,10 @@ from optrack.model.item import Acceptance, Adoption, ItemState, judgement_of
 from optrack.model.judgement import Difference, Judgement
 from optrack.model.metrics import CHECK, Metric, means_of, metric_named
 from optrack.model.plan import Plan
-from optrack.model.recipe import treatment
-from optrack.model.recipe_build import recipe_from
+from optrack.model.recipe import recipe_from
 from optrack.model.run import Run
 from optrack.model.snapshot import Snapshot
+from optrack.model.treatment import treatment
 from optrack.plan.schedule import comparisons
 from optrack.store.read import Reader
 

@@ -9,8 +9,8 @@ from optrack.app.campaign import Campaign
 from optrack.app.evaluator import primary_metric
 from optrack.judge.lineage import Registry, registry_of
 from optrack.model.item import ItemState
-from optrack.model.recipe import treatment
 from optrack.model.run import Run
+from optrack.model.treatment import treatment
 from optrack.plan.resolve import Resolved
 from optrack.render.log import Log
 from optrack.store.parts import WHOLE

@@ -22,7 +22,7 @@ from optrack.errors import OptrackError
 from optrack.host.stretch import Stretch
 from optrack.metrics.output import Parsed
 from optrack.model.metrics import Reading
-from optrack.model.recipe import MetricRule
+from optrack.model.recipe_parts import MetricRule
 from optrack.model.value import Frozen
 
 TIMEOUT_S = 30.0

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 from optrack.model.judgement import Attribution
-from optrack.model.recipe import changes, factor_names, leaf_paths, treatment
+from optrack.model.treatment import changes, factor_names, leaf_paths, treatment
 from optrack.model.value import Frozen
 from optrack.model.wording import listed
 

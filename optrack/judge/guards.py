@@ -11,7 +11,7 @@ from optrack.judge.interval import estimate
 from optrack.judge.verdict import good_side
 from optrack.model.judgement import Guard, Verdict
 from optrack.model.metrics import Better, Metric, metric_named
-from optrack.model.recipe import Check
+from optrack.model.recipe_parts import Check
 from optrack.model.wording import amount, interval, listed, percent
 
 

@@ -143,7 +143,9 @@ def _unread(about: Any) -> Mapping[str, Any]:
 
 def _files(unread: Mapping[str, Any]) -> str:
     count, first = unread.get("files"), ", ".join(map(str, unread.get("first", ())[:3]))
-    return f"{count if count is not None else 'some'} untracked files" + (f" ({first}, …)" if first else "")
+    return f"{count if count is not None else 'some'} untracked file{'' if count == 1 else 's'}" + (
+        f" ({first}, …)" if first else ""
+    )
 
 
 def _unread_meaning(name: str, sides: Sequence[Mapping[str, Any]]) -> str:

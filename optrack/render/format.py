@@ -66,8 +66,8 @@ __all__ = [
     "ratio",
     "short_effect",
     "size",
+    "span",
     "status_mark",
-    "time_span",
     "timestamp",
     "verdict_mark",
     "words",
@@ -126,7 +126,7 @@ def duration(seconds: float | None) -> str:
     return f"{hours}:{minutes:02}:{secs:02}" if hours else f"{minutes}:{secs:02}"
 
 
-def time_span(seconds: float) -> str:
+def span(seconds: float) -> str:
     """Return a time span with its unit, `0.4 s`, `42 s`, `12 min`, `3.5 h`."""
     if seconds < 120:
         return f"{fixed(seconds, 1 if seconds < 10 else 0)} s"

@@ -21,7 +21,7 @@ from optrack.judge.failures import plain_failure
 from optrack.metrics.rules import asked_in_shell
 from optrack.model.events import RepetitionMeasured
 from optrack.model.metrics import CHECK, Metric, Sample
-from optrack.model.recipe import Bench
+from optrack.model.recipe_parts import Bench
 from optrack.model.run import ProcessId, Stage
 from optrack.runner.capture import Capturing, code_of
 from optrack.runner.journal import Journal

@@ -58,7 +58,7 @@ def test_what_rounds_to_nothing_has_no_minus() -> None:
 
 
 def test_times_and_sizes_have_a_unit() -> None:
-    assert [fmt.time_span(s) for s in (0.4, 42, 720, 12600)] == ["0.4 s", "42 s", "12 min", "3.5 h"]
+    assert [fmt.span(s) for s in (0.4, 42, 720, 12600)] == ["0.4 s", "42 s", "12 min", "3.5 h"]
     assert [fmt.duration(s) for s in (42, 3723, None)] == ["0:42", "1:02:03", "-"]
     assert fmt.size(1_900_000_000) == "1.9 GB"
 
