@@ -74,7 +74,7 @@ def test_a_hurry_ends_the_grace(lab: Lab) -> None:
     tree = lab.serve("--ignore-term")
     lab.wait(tree)
     begin = time.monotonic()
-    stopped = tree.stop(signal=signal.SIGTERM, grace_s=60, hurry=lambda: time.monotonic() - begin > 0.2)
+    stopped = tree.stop(signal=signal.SIGTERM, grace_s=60, is_forced=lambda: time.monotonic() - begin > 0.2)
     assert stopped.exit == Exit(code=None, signal="SIGKILL")
     assert time.monotonic() - begin < 5
 
