@@ -12,7 +12,8 @@ from optrack.cli.call import Call, standard
 @standard
 def command(call: Call) -> None:
     """Print one page that tells an agent the plan, what stands where, what it may do next, and how."""
-    from optrack.render.briefing import briefing, briefing_document
+    from optrack.render.briefing import briefing_document
+    from optrack.render.document import briefing
 
     campaign = call.campaign
     log = campaign.log()

@@ -19,7 +19,7 @@ def command(call: Call, candidate: str, baseline: str) -> None:
     from optrack.model.snapshot import Snapshot
     from optrack.model.treatment import treatment
     from optrack.render.documents import difference_document
-    from optrack.render.provenance import diff_lines
+    from optrack.render.snapshot_text import diff_lines
 
     campaign = call.campaign
     ours, theirs = find_run(campaign, candidate), find_run(campaign, baseline)

@@ -80,20 +80,21 @@ def _form(call: Call, target: Path | None) -> str:
 
 
 def _text(log: Log, form: str, chart: str | None = None) -> str:
-    from optrack.render import export
+    from optrack.render import chart as charts
+    from optrack.render import data, document, html
 
     match form:
         case "json":
-            return export.json_log(log)
+            return data.json_log(log)
         case "csv":
-            return export.csv_log(log)
+            return data.csv_log(log)
         case "svg":
-            return export.chart_svg(export.chart_of(log))
+            return charts.chart_svg(charts.chart_of(log))
         case "html":
-            picture = export.chart_svg(export.chart_of(log))
-            markdown = export.markdown_log(log, chart=export.CHART_ADDRESS)
-            return export.html_page(f"Progress: {log.plan.title}", markdown, chart=picture)
-    return export.markdown_log(log, chart=chart)
+            picture = charts.chart_svg(charts.chart_of(log))
+            markdown = document.markdown_log(log, chart=html.CHART_ADDRESS)
+            return html.html_page(f"Progress: {log.plan.title}", markdown, chart=picture)
+    return document.markdown_log(log, chart=chart)
 
 
 def _write(call: Call, log: Log, form: str, target: Path) -> None:
@@ -125,7 +126,7 @@ def _write_chart(log: Log, beside: Path, written: list[Path]) -> str | None:
 
 def _update(call: Call, log: Log, document: Path) -> None:
     from optrack.cli.files import read_bytes, write_bytes
-    from optrack.render.markdown_log import markdown_log
+    from optrack.render.document import markdown_log
     from optrack.render.section import with_section
 
     before = read_bytes(str(document)) if document.exists() else b""

@@ -45,7 +45,7 @@ def command(call: Call, what: str, target: Path | None, form: str | None) -> Non
 
 
 def _report(call: Call, what: str) -> tuple[Log, str, str]:
-    from optrack.render.item import item_section, run_section
+    from optrack.render.document import item_section, run_section
     from optrack.render.log import selected
 
     campaign = call.campaign

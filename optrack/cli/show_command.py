@@ -47,7 +47,7 @@ def command(call: Call, what: str, snapshot: bool, full: bool) -> None:
         output.data({"run": run_document(run)})
     else:
         from optrack.model.snapshot import Snapshot
-        from optrack.render.provenance import snapshot_lines
+        from optrack.render.snapshot_text import snapshot_lines
         from optrack.render.text import run_lines
 
         captured = ["", *snapshot_lines(run.snapshot or Snapshot(), full=full)] if snapshot or full else []

@@ -2,50 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import random
 import re
 import socket
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from optrack.errors import HostUnfitError
 from optrack.host import logs, proc
 from optrack.host import proc as sockets
+from optrack.host.gpus import GpuUse, gpu_use
 from optrack.host.leftovers import leftovers
 from optrack.model.run import ProcessId
 from optrack.model.value import Frozen
 
 BACK_WITHIN_BYTES = 512 * 2**20
 POLL_S = 0.2
-
-
-class GpuUse(Frozen):
-    """One GPU: memory in use and in all, and the processes that compute on it.
-
-    In a container the pids may be those of the host, or none: then only the memory tells of them.
-    """
-
-    index: int
-    used_bytes: int
-    total_bytes: int
-    pids: tuple[int, ...] = ()
-
-
-def gpu_use(indices: Collection[int] | None = None) -> tuple[GpuUse, ...]:
-    """Return the use of the given GPUs, by their NVML index, or of all; empty where there is no NVML."""
-    with _nvml() as nvml:
-        if nvml is None:
-            return ()
-        found = []
-        for index in range(nvml.nvmlDeviceGetCount()):
-            if indices is None or index in indices:
-                with contextlib.suppress(nvml.NVMLError):
-                    found.append(_use(nvml, index))
-        return tuple(found)
 
 
 def memory_held(before: Sequence[GpuUse]) -> tuple[str, ...]:
@@ -67,34 +42,6 @@ def wait_for_memory(
     while (held := memory_held(before)) and time.monotonic() < deadline and not is_forced():
         time.sleep(POLL_S)
     return held
-
-
-def _use(nvml: Any, index: int) -> GpuUse:
-    device = nvml.nvmlDeviceGetHandleByIndex(index)
-    memory = nvml.nvmlDeviceGetMemoryInfo(device)
-    try:
-        pids = sorted({process.pid for process in nvml.nvmlDeviceGetComputeRunningProcesses(device)})
-    except nvml.NVMLError:
-        pids = []
-    return GpuUse(index=index, used_bytes=memory.used, total_bytes=memory.total, pids=tuple(pids))
-
-
-@contextlib.contextmanager
-def _nvml() -> Iterator[Any]:
-    try:
-        import pynvml
-    except ImportError:
-        yield None
-        return
-    try:
-        pynvml.nvmlInit()
-    except pynvml.NVMLError:
-        yield None
-        return
-    try:
-        yield pynvml
-    finally:
-        pynvml.nvmlShutdown()
 
 
 IDLE_GPU_BYTES = 2 * 2**30

@@ -7,6 +7,8 @@ import os
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from configparser import Error as ConfigError
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -77,6 +79,28 @@ class Answer:
     def entries(self) -> list[bytes]:
         """The output's entries where it is separated by NUL."""
         return [entry for entry in self.output.split(b"\0") if entry]
+
+
+@dataclass
+class Status:
+    """Where HEAD is and which paths differ. Paths are bytes relative to the top; `links` maps each
+    submodule's path to the recorded commit, `changed_links` names those whose checkout differs; `files` are
+    the index's own entries; `unlisted` says that there was no time to look for untracked files."""
+
+    commit: str | None = None
+    branch: str | None = None
+    changed: list[bytes] = field(default_factory=list)
+    untracked: list[bytes] = field(default_factory=list)
+    unmerged: list[bytes] = field(default_factory=list)
+    links: dict[str, str] = field(default_factory=dict)
+    changed_links: set[str] = field(default_factory=set)
+    entries: list[bytes] = field(default_factory=list)
+    unlisted: bool = False
+
+    @property
+    def dirty(self) -> bool:
+        """Whether anything differs from the commit, untracked files included."""
+        return bool(self.changed or self.untracked or self.unmerged or self.changed_links or self.unlisted)
 
 
 class GitCommand:
@@ -164,7 +188,7 @@ def _inherited() -> dict[str, str]:
 
 def gitpython() -> Any:
     """Import GitPython, also where there is no git to run, or one that hangs: its import would run it."""
-    replaced = {"GIT_PYTHON_REFRESH": "quiet", "GIT_PYTHON_GIT_EXECUTABLE": "true"}
+    replaced = {"GIT_PYTHON_REFRESH": "quiet", "GIT_PYTHON_GIT_EXECUTABLE": "none-is-to-be-run"}
     before = {name: os.environ.get(name) for name in replaced}
     os.environ.update(replaced)
     try:
@@ -176,3 +200,23 @@ def gitpython() -> Any:
             else:
                 os.environ[name] = value
     return module
+
+
+def open_repository(folder: Path) -> Any:
+    """Open the repository that holds a folder as GitPython's `Repo`, which runs no git for that; None if there is
+    none that it can read."""
+    module = gitpython()
+    try:
+        return module.Repo(folder, search_parent_directories=True, expand_vars=False)
+    except (module.exc.GitError, module.exc.NoSuchPathError, ValueError, OSError, ConfigError):
+        return None
+
+
+def head_of(repository: Any) -> dict[str, str | None]:
+    """Return `commit` and `branch` as the repository's own files tell them, without git."""
+    head = repository.head
+    branch = None if head.is_detached else head.reference.name
+    try:
+        return {"commit": head.dereference_recursive(repository, head.path), "branch": branch}
+    except (ValueError, OSError):
+        return {"commit": None, "branch": branch}

@@ -157,9 +157,7 @@ class Sampler:
         began = time.monotonic()
         self._busy.begin(cpu_times(), tree_ticks(self._own()))
         with opened_nvml(self._library) as nvml:
-            handles = dict(enumerate(nvml.devices())) if nvml is not None else {}
-            if self._gpus is not None:
-                handles = {index: handle for index, handle in handles.items() if index in self._gpus}
+            handles = nvml.devices(self._gpus) if nvml is not None else {}
             while True:
                 self._sample(nvml, handles)
                 if self._stop.wait(self._interval_s):

@@ -170,8 +170,8 @@ class Desk:
     def export(self, form: Literal["md", "json", "csv"], since: str | None) -> str:
         """Return the progress log."""
         from optrack.render.data import csv_log, json_log
+        from optrack.render.document import markdown_log
         from optrack.render.log import selected
-        from optrack.render.markdown_log import markdown_log
         from optrack.render.section import moment
 
         log = selected(self._campaign().log(), since=moment(since, now()) if since else None)

@@ -11,7 +11,6 @@ from typing import Any
 from optrack.judge.imported import is_imported
 from optrack.model.item import ItemState
 from optrack.model.run import Run
-from optrack.render.calibrated import calibration_of
 from optrack.render.documents import (
     acceptance_document,
     adoption_document,
@@ -23,6 +22,7 @@ from optrack.render.documents import (
     transition_document,
 )
 from optrack.render.log import Log
+from optrack.render.report import calibration_of
 
 COLUMNS = (
     "item",

@@ -92,6 +92,11 @@ class Log(Frozen):
         """Return the moves of an item that somebody made by hand."""
         return tuple(t for t in self.transitions if t.item == item and made_by_hand(t))
 
+    @property
+    def states_with_details(self) -> list[ItemState]:
+        """The items that get a section of their own."""
+        return [state for state in self.states if self.is_detailed(state)]
+
     def is_detailed(self, state: ItemState) -> bool:
         """Whether an item gets a section of its own."""
         if self.detailed is not None:

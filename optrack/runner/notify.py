@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from optrack.engines.server import http_client
 from optrack.model.gate import Gate
 from optrack.model.judgement import Judgement
 from optrack.model.run import Run
@@ -72,9 +73,8 @@ def _post(address: str, body: bytes) -> str | None:
     import httpx
 
     try:
-        answer = httpx.post(
-            address, content=body, headers={"Content-Type": "application/json"}, timeout=_PATIENCE_S
-        )
+        with http_client(_PATIENCE_S, verify=True, uses_proxies=True) as client:
+            answer = client.post(address, content=body, headers={"Content-Type": "application/json"})
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         return f"the address to notify couldn't be reached: {type(error).__name__}"
     return f"the address to notify answered {answer.status_code}" if answer.is_error else None

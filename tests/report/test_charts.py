@@ -19,8 +19,8 @@ def test_every_judged_item_has_a_row(project: Filled) -> None:
 def test_the_text_places_an_improvement_to_the_right_of_no_change(project: Filled) -> None:
     failed, gained, _, axis = chart_text(chart_of(project.campaign.log()))
     assert gained.index("●") > gained.index("│")
-    assert "✖ failed" in failed
-    assert axis.index("0") == failed.index("✖")
+    assert "✗ failed" in failed
+    assert axis.index("0") == failed.index("✗")
 
 
 def test_the_picture_is_well_formed_and_names_its_items(project: Filled) -> None:

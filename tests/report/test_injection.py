@@ -12,8 +12,8 @@ from optrack.judge.failures import plain_failure
 from optrack.model.markdown import cell, cell_code, code, fenced, lines, prose
 from optrack.render.chart import chart_of, chart_svg, chart_text
 from optrack.render.data import csv_log
+from optrack.render.document import markdown_log
 from optrack.render.html import html_page
-from optrack.render.markdown_log import markdown_log
 from tests.report.filled import PLAN, STEADY, Filled, snapshot_of
 
 EVIL = (
