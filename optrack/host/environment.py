@@ -5,12 +5,11 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from optrack.host.process_tree import Member
+from optrack.host.process_tree import Deadline, Member
 from optrack.host.regular import open_regular
 from optrack.judge.variables import is_noise, is_relevant, plain
 from optrack.model.masking import keyed_digest, mask_text, mask_value
@@ -227,18 +226,18 @@ _GROWTH_BYTES = 64 * 2**20
 """How much a file may grow while it is read."""
 
 
-def files_part(watch: Sequence[Path], until: float | None = None) -> dict[str, Any]:
+def files_part(watch: Sequence[Path], until: Deadline | None = None) -> dict[str, Any]:
     """Return the digest and size of each watched file; of a folder, those of the files under it as one."""
     return {str(path): describe_file(path, until) for path in watch}
 
 
-def describe_file(path: Path, until: float | None = None) -> dict[str, Any]:
+def describe_file(path: Path, until: Deadline | None = None) -> dict[str, Any]:
     """Return `sha256` and `size` of a file; `sha256` is None, with the reason in `problem`, if it can't be
-    read, isn't a file with content (a pipe, a device), or has to be read after `until` (monotonic, seconds)."""
+    read, isn't a file with content (a pipe, a device), or has to be read after `until`."""
     try:
         if path.is_dir():
             return _describe_folder(path, until)
-        if until is not None and time.monotonic() > until:
+        if until is not None and until.left_s <= 0:
             return {"sha256": None, "problem": _LATE}
         return {"sha256": content_digest(path), "size": path.stat().st_size}
     except OSError as error:
@@ -274,13 +273,13 @@ def content_digest(path: Path, limit: int = WHOLE_LIMIT_BYTES) -> str:
     return f"ends:{digest.hexdigest()}"
 
 
-def _describe_folder(folder: Path, until: float | None) -> dict[str, Any]:
+def _describe_folder(folder: Path, until: Deadline | None) -> dict[str, Any]:
     digest = hashlib.sha256()
     size = 0
     for path in sorted(
         path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts
     ):
-        if until is not None and time.monotonic() > until:
+        if until is not None and until.left_s <= 0:
             return {"sha256": None, "problem": _LATE}
         digest.update(
             f"{path.relative_to(folder)}\0{content_digest(path)}\n".encode(errors="surrogateescape")

@@ -156,22 +156,25 @@ def _disk(folder: Path, needed: int) -> Problem | None:
 
 def _cpu(allowed: float) -> Problem | None:
     """Look for a moment at how busy the CPUs are, and with what. The load average would lag by minutes."""
-    before, begin = _ticks(), time.monotonic()
+    before, begin = _used(), time.monotonic()
     time.sleep(CPU_LOOK_S)
-    after, took = _ticks(), time.monotonic() - begin
+    after, took = _used(), time.monotonic() - begin
     cpus = len(os.sched_getaffinity(0)) or 1
-    per_s = os.sysconf("SC_CLK_TCK") * took
-    spent = {pid: ticks - before.get(pid, 0) for pid, ticks in after.items() if pid != os.getpid()}
-    share = sum(spent.values()) / per_s / cpus
+    spent = {pid: (used - before.get(pid, 0.0)) / took for pid, used in after.items() if pid != os.getpid()}
+    share = sum(spent.values()) / cpus
     if share <= allowed or not spent:
         return None
     top = max(spent, key=lambda pid: spent[pid])
     message = (
         f"the CPUs are {share:.0%} busy (allowed: {allowed:.0%}), most of all with pid {top} "
-        f"({proc.command_line(top)}) at {spent[top] / per_s:.1f} CPUs"
+        f"({proc.command_line(top)}) at {spent[top]:.1f} CPUs"
     )
     return Problem(kind="cpu", message=message, hint="let it end first")
 
 
-def _ticks() -> dict[int, int]:
-    return {pid: ticks for pid in proc.table() if (ticks := proc.cpu_ticks(pid)) is not None}
+def _used() -> dict[int, float]:
+    """Return the CPU seconds that each process has used so far."""
+    import psutil
+
+    found = {process.pid: process.info["cpu_times"] for process in psutil.process_iter(["cpu_times"])}
+    return {pid: times.user + times.system for pid, times in found.items() if times}

@@ -10,6 +10,7 @@ from typing import Any
 
 from optrack.host.git_changes import changes, lfs_part
 from optrack.host.git_command import NO_GIT, TIMED_OUT, Answer, GitCommand, Status, head_of, open_repository
+from optrack.host.process_tree import Deadline
 from optrack.judge.variables import plain
 from optrack.model.masking import mask_text
 
@@ -21,14 +22,14 @@ _OWN = (":(top)", ":(exclude,top,glob)**/.optrack/**", ":(exclude,top).optrack")
 
 
 def describe_repository(
-    folder: Path, *, salt: bytes, patch: bool = True, depth: int = 0, until: float | None = None
+    folder: Path, *, salt: bytes, patch: bool = True, depth: int = 0, until: Deadline | None = None
 ) -> dict[str, Any]:
     """Return the state of the repository that holds `folder`, as plain data.
 
     `state` is `branch`, `detached`, `unborn`, `bare`, `none` (no repository), `no_git` (no git to ask) or
     `refused` (git won't read it, for instance because somebody else owns it); in the last two the commit
     comes from the repository's files, and `unknown` lists what couldn't be told. With `patch` the uncommitted
-    changes are kept, too. What isn't done by `until` (monotonic, seconds) is left unknown.
+    changes are kept, too. What isn't done by `until` is left unknown.
     """
     if not folder.is_dir():
         return {"state": "none", "problem": "no such folder"}
@@ -42,7 +43,7 @@ def describe_repository(
 
 
 def _describe(
-    folder: Path, repository: Any, salt: bytes, patch: bool, depth: int, until: float | None
+    folder: Path, repository: Any, salt: bytes, patch: bool, depth: int, until: Deadline | None
 ) -> dict[str, Any]:
     root, common = Path(repository.working_tree_dir).resolve(), Path(repository.common_dir).resolve()
     git = GitCommand(root, until)

@@ -11,13 +11,13 @@ import re
 import shutil
 import stat
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from optrack.host.environment import content_digest, regular_content
 from optrack.host.git_command import GitCommand, Status
+from optrack.host.process_tree import Deadline
 from optrack.judge.variables import plain
 from optrack.model.masking import keyed_digest, mask_text
 
@@ -159,9 +159,9 @@ def _is_output(path: bytes) -> bool:
 
 class Selection:
     """Decides, file by file, what goes into the patch; `left_out` maps the other files that were read to why and to
-    their digest. Nothing is read after `until` (monotonic, seconds)."""
+    their digest. Nothing is read after `until`."""
 
-    def __init__(self, root: Path, salt: bytes, until: float | None) -> None:
+    def __init__(self, root: Path, salt: bytes, until: Deadline | None) -> None:
         self._root, self._salt, self._until = root, salt, until
         self._top = os.fsencode(root)
         self._kept = self._loose = self._read = self._count = 0
@@ -172,7 +172,7 @@ class Selection:
         """Whether a file goes into the patch."""
         if path.endswith(b"/"):
             return self._leave(path, "a repository of its own")
-        if self._until is not None and time.monotonic() > self._until:
+        if self._until is not None and self._until.left_s <= 0:
             return self._skip(path, None)
         try:
             about = os.lstat(os.path.join(self._top, path))  # noqa: PTH118 (a Path for each costs much)

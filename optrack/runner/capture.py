@@ -56,6 +56,7 @@ def close_code(context: RunContext, arm: Arm) -> None:
     """Keep what was captured of the code at the end of a run, or that it isn't known."""
     take_code(context, arm, 0.0 if context.stop.is_forced() else CODE_S + 2.0)
     if arm.code is not None:
+        arm.code.stop()
         repositories = ["project", *(["repo"] if arm.repo is not None else [])]
         arm.code = None
         keep(context, arm, Snapshot(git={name: {"unknown": ["repository"]} for name in repositories}))

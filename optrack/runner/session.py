@@ -215,7 +215,6 @@ def session_of(
     `sequential` is what the recipe's silence on `stop` means. With `resume`, an interrupted run of the same
     recipes is gone on with, stopping as it was to stop; `why_anew` of the session says why there is none.
     """
-    campaign.sync()
     item = campaign.item(item_id)
     resolved = campaign.resolved(item)
     base = campaign.plan.item(campaign.plan.baseline)
