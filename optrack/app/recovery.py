@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from optrack.host.leftovers import await_supervisors, end_leftovers
 from optrack.host.proc import is_alive
+from optrack.host.teardown import await_supervisors, end_leftovers
 from optrack.judge.failures import plain_failure
 from optrack.model.events import RunEnded
 from optrack.model.plan import Status
