@@ -19,6 +19,7 @@ from optrack.app.rejudging import credit_again
 from optrack.errors import HostUnfitError, OptrackError
 from optrack.host.command import become_subreaper, go_below_supervisor
 from optrack.judge.failures import plain_failure
+from optrack.model.events import ProcessStarted
 from optrack.model.plan import Status
 from optrack.model.run import SUPERVISOR
 from optrack.runner.context import RunContext, StopSignal
@@ -76,7 +77,7 @@ def main(arguments: list[str] | None = None) -> int:
     if not claimed:
         _answer(options.tell, {"run": None})
         return 3
-    project.store.record_process(run, supervisor, SUPERVISOR)
+    project.store.record(run, ProcessStarted(process=supervisor, role=SUPERVISOR))
     session.candidate.folder.mkdir(parents=True, exist_ok=True)
     _redirect_output(session.candidate.folder / "runner.log")
     _answer(options.tell, {"run": run})
