@@ -17,7 +17,7 @@ from optrack.app.answers import Answer, ErrorAnswer, document, error_body
 from optrack.app.answers.decisions import MarkAnswer, NoteAnswer
 from optrack.app.answers.items import ShowItemAnswer
 from optrack.app.answers.logs import json_log
-from optrack.app.answers.runs import ResultAnswer, StartedAnswer, StatusChange, StoppingAnswer
+from optrack.app.answers.runs import ResultAnswer, StartedAnswer, StoppingAnswer
 from optrack.app.project import Project
 from optrack.errors import OptrackError
 from optrack.render.briefing import RULES
@@ -161,9 +161,7 @@ def _add_acting(server: MCPServer[Any], tools: Tools) -> None:
         item: Item, status: Literal["pending", "in_progress", "completed", "cancelled"], why: str
     ) -> dict[str, Any]:
         return tools.answer(
-            lambda project: MarkAnswer(
-                transition=StatusChange.of(actions.mark(project, item, status, why=why))
-            )
+            lambda project: MarkAnswer(transition=actions.mark(project, item, status, why=why))
         )
 
     @server.tool(
