@@ -76,7 +76,8 @@ def measurement(run: Run, metric: str) -> Measurement:
 
 def facts_of(run: Run) -> dict[str, str]:
     """Return what makes a baseline age when it changes, as far as it was captured: the boot, the GPU driver."""
-    hardware = (run.snapshot.hardware if run.snapshot else None) or {}
+    hardware = run.snapshot.hardware if run.snapshot else None
+    gpus = hardware.gpus if hardware else None
     boot = run.runner.boot_id if run.runner else None
-    facts = {"boot": boot, "driver": hardware.get("driver")}
+    facts = {"boot": boot, "driver": gpus.driver if gpus else None}
     return {name: str(value) for name, value in facts.items() if value}

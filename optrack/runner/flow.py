@@ -45,7 +45,7 @@ def run_launches(context: RunContext) -> None:
             log_dir=str(candidate.folder),
             launches=session.most_launches,
             repetitions=candidate.recipe.repetitions,
-            at_most=session.sequential,
+            at_most=session.is_sequential,
         )
     )
     if session.why_anew is not None:
@@ -170,7 +170,7 @@ def teardown(launch: Launch) -> None:
 def is_settled(context: RunContext) -> bool:
     """Whether a sequential session has come, at the end of a pair, to where more launches decide nothing."""
     ours, theirs = context.session.candidate, context.session.baseline
-    if theirs is None or not context.session.sequential or ours.launches != theirs.launches:
+    if theirs is None or not context.session.is_sequential or ours.launches != theirs.launches:
         return False
     reader = context.store.reader
     candidate = reader.run(ours.run.id).model_copy(update={"outcome": "succeeded"})

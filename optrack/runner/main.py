@@ -8,6 +8,7 @@ import os
 import sys
 import traceback
 from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -51,13 +52,14 @@ def main(arguments: list[str] | None = None) -> int:
             project.campaign(), options.item, sequential=options.sequential, resume=options.resume
         )
         Thread(target=import_module, args=("optrack.store.write",)).start()
-        lock = take_host(
+        lock, gpus = take_host(
             session,
             supervisor=supervisor,
             wait=options.wait,
             should_stop=stop.is_requested,
             say=lambda text: _tell(options.tell, {"waiting": text}),
         )
+        session = replace(session, gpus=gpus)
         claimed = project.store.claim(
             session.candidate.run, from_statuses=_FROM_RUN if options.again else _FROM_NEXT
         )
