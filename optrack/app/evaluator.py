@@ -24,6 +24,7 @@ from optrack.judge.lineage import Link, against_original, in_force_at
 from optrack.judge.remarks import with_remarks
 from optrack.judge.sequential import launch_order, next_step
 from optrack.judge.unseen import of_a_failed_start
+from optrack.model.events import RunJudged
 from optrack.model.item import Acceptance, Adoption, ItemState, judgement_of
 from optrack.model.judgement import Difference, Judgement
 from optrack.model.metrics import CHECK
@@ -164,7 +165,7 @@ class Evaluator:
 
     def record(self, store: Store, judgement: Judgement, run: Run, at: datetime) -> None:
         """Record the judgement of a run, and beside it the one against the original configuration."""
-        store.put_judgement(judgement, run.plan, run.item, at)
+        store.record(run.id, RunJudged(judgement=judgement), at)
         self._states = None
         self.record_against_original(store, judgement, run, at)
 
@@ -172,7 +173,7 @@ class Evaluator:
         """Record what a judgement means against the original, where it stands on an adopted base."""
         original = self.against_original(judgement, run)
         if original is not None:
-            store.put_judgement(original, run.plan, run.item, at, against="original")
+            store.record(run.id, RunJudged(judgement=original, against="original"), at)
 
     def rules(self, candidate: Run, baseline: Run | None, *, interleaved: bool) -> Rules:
         """Return the rules that a run is judged by: the plan's, and how the run's recipe measures."""
