@@ -13,7 +13,7 @@ from optrack.plan.schedule import Choice, choose
 
 if TYPE_CHECKING:
     from optrack.app.campaign import Campaign
-    from optrack.judge.baselines import Measurement
+    from optrack.judge.baselines import BaselineMeasurement
     from optrack.model.run import Run
 
 
@@ -66,12 +66,12 @@ def _stale(campaign: Campaign, base: Item) -> str | None:
     return aged[0].rstrip(".") if aged else None
 
 
-def measurement(run: Run, metric: str) -> Measurement:
+def measurement(run: Run, metric: str) -> BaselineMeasurement:
     """Return a baseline's run as one measurement of it, with what it was measured under."""
-    from optrack.judge.baselines import Measurement
+    from optrack.judge.baselines import BaselineMeasurement
 
     mean = means_of(run.samples).get(metric, 0.0)
-    return Measurement(run=run.id, baseline=run.item, at=run.started_at, mean=mean, facts=facts_of(run))
+    return BaselineMeasurement(run=run.id, at=run.started_at, mean=mean, facts=facts_of(run))
 
 
 def facts_of(run: Run) -> dict[str, str]:

@@ -20,7 +20,7 @@ from optrack.judge.baselines import (
 from optrack.judge.difference import comparison, differences, settled
 from optrack.judge.evidence import Evidence, History, Rules, Side, evidence_of, rules_of, side_of
 from optrack.judge.judging import judge
-from optrack.judge.lineage import Link, against_original, in_force_at
+from optrack.judge.lineage import AdoptionStep, against_original, in_force_at
 from optrack.judge.remarks import with_remarks
 from optrack.judge.sequential import launch_order, next_step
 from optrack.judge.unseen import of_a_failed_start
@@ -157,11 +157,13 @@ class Evaluator:
     def _begun(self, judgement: Judgement, candidate: Run) -> datetime:
         return self.run(judgement.baseline).started_at if judgement.baseline else candidate.started_at
 
-    def _link(self, adoption: Adoption, judgement: Judgement | None, history: Sequence[Adoption]) -> Link:
+    def _link(
+        self, adoption: Adoption, judgement: Judgement | None, history: Sequence[Adoption]
+    ) -> AdoptionStep:
         on: tuple[Adoption, ...] = ()
         if judgement is not None and adoption.run is not None:
             on = in_force_at(history, self._begun(judgement, self.run(adoption.run)))
-        return Link(item=adoption.item, judgement=judgement, on=tuple(other.item for other in on))
+        return AdoptionStep(item=adoption.item, judgement=judgement, on=tuple(other.item for other in on))
 
     def record(self, store: Store, judgement: Judgement, run: Run, at: datetime) -> None:
         """Record the judgement of a run, and beside it the one against the original configuration."""
