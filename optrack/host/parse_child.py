@@ -19,8 +19,9 @@ from optrack.errors import OptrackError
 from optrack.host.parsing import ParseAnswer, ParseRequest, Refusal, SearchAnswer, SearchRequest
 from optrack.host.regular import problem_of
 from optrack.host.stretch import Stretch, Window, tail_of, window_of
-from optrack.metrics.read import parse_output, parse_server_log
+from optrack.metrics.read import parse_output
 from optrack.metrics.registry import parsers
+from optrack.metrics.server_logs import parse_server_log
 
 MEMORY_BYTES = 2**30
 _KEEP_BYTES = 96 * 2**20

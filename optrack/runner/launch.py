@@ -18,7 +18,7 @@ from optrack.host.stretch import Stretch
 from optrack.host.teardown import tear_down
 from optrack.host.tree import Tree
 from optrack.judge.failures import plain_failure
-from optrack.metrics.rules import asked_in_shell
+from optrack.metrics.requests import asked_in_shell
 from optrack.model.events import RepetitionMeasured
 from optrack.model.metrics import CHECK, Metric, Sample
 from optrack.model.recipe import Bench
