@@ -64,3 +64,15 @@ def write_bytes(target: Path, data: bytes) -> None:
         with contextlib.suppress(OSError):
             fresh.unlink()
         raise UsageError(f"{target} can't be written: {reason(error)}") from error
+
+
+def write_new(target: Path, text: str) -> None:
+    """Write a text file that isn't there yet; raises UsageError for one that is."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise UsageError(f"{target} is there already", hint="name a new file") from error
+    except OSError as error:
+        raise UsageError(f"{target} can't be written: {reason(error)}") from error

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from optrack.model.recipe import Bench, Ready, Recipe, Scalar
+from optrack.model.recipe import Recipe
+from optrack.model.recipe_parts import Bench, Ready
 from optrack.model.value import Frozen
+from optrack.model.written import Scalar
 
 
 class Place(Frozen):
@@ -128,3 +130,8 @@ def given(arguments: Arguments, *names: str) -> Scalar | list[Scalar]:
     """Return the value of the first of `names` that is among the arguments, or None."""
     by_flag = {flag(name): value for name, value in arguments.items()}
     return next((by_flag[flag(name)] for name in names if flag(name) in by_flag), None)
+
+
+def has_conditions(ready: Ready) -> bool:
+    """Whether a recipe says by itself when its server is ready."""
+    return bool(ready.http or ready.tcp or ready.log or ready.command)

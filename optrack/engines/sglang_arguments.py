@@ -10,20 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from optrack.engines.protocol import Arguments, flag
+from optrack.judge.applied import ALIASES
 from optrack.model.value import Frozen
-
-_KNOWN_ALIASES = {
-    "model": "model_path",
-    "tp": "tp_size",
-    "tensor_parallel_size": "tp_size",
-    "dp": "dp_size",
-    "data_parallel_size": "dp_size",
-    "pp": "pp_size",
-    "pipeline_parallel_size": "pp_size",
-    "ep": "ep_size",
-    "expert_parallel_size": "ep_size",
-}
-"""Spellings that all versions share, for when no SGLang is installed here."""
 
 
 class Option(Frozen):
@@ -75,7 +63,7 @@ def canonical(arguments: Arguments, known: Known | None = None) -> dict[str, str
     for name in arguments:
         option = known.option(name) if known else None
         plain = option.field if option else name.lstrip("-").replace("-", "_")
-        found[name] = _KNOWN_ALIASES.get(plain, plain)
+        found[name] = ALIASES.get(plain, plain)
     return found
 
 

@@ -13,7 +13,7 @@ from optrack.host.hardware import Places, hardware_part
 from optrack.host.libraries import libraries_part
 from optrack.host.limits import processes_part
 from optrack.host.packages import interpreter_of, packages_part
-from optrack.host.process_tree import Member, read_tree, serving_first
+from optrack.host.process_tree import Deadline, Member, read_tree, serving_first
 from optrack.judge.variables import plain
 from optrack.model.masking import mask_text
 from optrack.model.snapshot import Snapshot
@@ -39,18 +39,25 @@ class CodeCapture:
         salt: bytes,
     ) -> None:
         self._found: Snapshot | None = None
+        self._begin = time.monotonic()
+        self._until = Deadline(CODE_S)
         self._asked = (project, repo, copied_from, watch, salt)
         self._thread = Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
         project, repo, copied_from, watch, salt = self._asked
-        self._found = capture_code(project, repo, copied_from, watch, salt, time.monotonic() + CODE_S)
+        self._found = capture_code(project, repo, copied_from, watch, salt, self._until)
 
     def result(self, within_s: float) -> Snapshot | None:
-        """Return what was captured, None if it isn't there within so many seconds."""
-        self._thread.join(within_s)
+        """Return what was captured, None if it isn't there so many seconds after its begin."""
+        self._thread.join(max(0.0, self._begin + within_s - time.monotonic()))
         return self._found
+
+    def stop(self) -> None:
+        """Give up, and end the git that runs."""
+        self._until.expire()
+        self._thread.join(1.0)
 
 
 def capture_code(
@@ -59,7 +66,7 @@ def capture_code(
     copied_from: Path | None,
     watch: Sequence[Path],
     salt: bytes,
-    until: float | None = None,
+    until: Deadline | None = None,
 ) -> Snapshot:
     """Capture the code of the project and of the server's repository, and the watched files, until then."""
     return Snapshot(
@@ -196,7 +203,7 @@ def _looked_again(about: Any, salt: bytes) -> Any:
 
     if not isinstance(about, Mapping) or "code" not in about:
         return about
-    now = describe_repository(Path(about["root"]), salt=salt, patch=False, until=time.monotonic() + CODE_S)
+    now = describe_repository(Path(about["root"]), salt=salt, patch=False, until=Deadline(CODE_S))
     if "code" not in now or _code_state(now) == _code_state(about):
         return about
     before = {*about.get("changed", ()), *about.get("untracked", {})}
@@ -226,7 +233,7 @@ def _part(capture: Callable[[], Part | None], salt: bytes) -> Part | None:
 
 
 def _repositories(
-    project: Path, repo: Path | None, copied_from: Path | None, salt: bytes, until: float | None
+    project: Path, repo: Path | None, copied_from: Path | None, salt: bytes, until: Deadline | None
 ) -> Part:
     from optrack.host.git import describe_repository
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from optrack.host.process_tree import Member
+from optrack.host.process_tree import Deadline, Member
 from optrack.host.regular import open_regular
 from optrack.judge.variables import is_noise, is_relevant, plain
 from optrack.model.masking import keyed_digest, mask_text, mask_value
@@ -35,25 +34,25 @@ def server_environment(
     members: Sequence[Member], *, names: Collection[str], salt: bytes, places: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the effective environment: `server` (each relevant variable as the worker processes had it; a
-    list where they disagree), `differing` (where the main process and others don't have the same), `witness`
+    list where they disagree), `differing` (where the main process and others don't have the same), `observed_in`
     (which processes told), `program` (what the main process runs), and without `server` if no process that
     counts could be read, or if another program beside it had other variables: either may be the server then.
     """
-    witnesses, witness = choose_witnesses(members)
-    if witnesses and _ambiguous(members, names, salt, places):
-        witnesses, witness = [], "unknown"
-    part: dict[str, Any] = {"witness": witness}
+    observed, observed_in = representative_processes(members)
+    if observed and _ambiguous(members, names, salt, places):
+        observed, observed_in = [], "unknown"
+    part: dict[str, Any] = {"observed_in": observed_in}
     if (main := _main(members)) is not None:
         part["program"] = {"executable": Path(main.executable).name, "name": mask_text(main.name, salt)}
     wiped = sorted(mask_text(member.name, salt) for member in members if member.environ is None)
     if wiped:
         part["unreadable"] = wiped
-    if not witnesses:
+    if not observed:
         return part
-    relevant = [_relevant(member.environ or {}, names, salt, places) for member in witnesses]
+    relevant = [_relevant(member.environ or {}, names, salt, places) for member in observed]
     everything = sorted(set().union(*relevant))
     part["server"] = {name: _agreed([values.get(name) for values in relevant]) for name in everything}
-    others = [_others(member.environ or {}, names, salt, places) for member in witnesses]
+    others = [_others(member.environ or {}, names, salt, places) for member in observed]
     part["other"] = {
         name: _agreed([values.get(name) for values in others]) for name in sorted(set().union(*others))
     }
@@ -61,7 +60,7 @@ def server_environment(
     return part
 
 
-def choose_witnesses(members: Sequence[Member]) -> tuple[list[Member], str]:
+def representative_processes(members: Sequence[Member]) -> tuple[list[Member], str]:
     """Return the processes whose environment is the server's, and who they are.
 
     Workers that were started anew show what their parent had changed after its own start (`sitecustomize`,
@@ -227,18 +226,18 @@ _GROWTH_BYTES = 64 * 2**20
 """How much a file may grow while it is read."""
 
 
-def files_part(watch: Sequence[Path], until: float | None = None) -> dict[str, Any]:
+def files_part(watch: Sequence[Path], until: Deadline | None = None) -> dict[str, Any]:
     """Return the digest and size of each watched file; of a folder, those of the files under it as one."""
     return {str(path): describe_file(path, until) for path in watch}
 
 
-def describe_file(path: Path, until: float | None = None) -> dict[str, Any]:
+def describe_file(path: Path, until: Deadline | None = None) -> dict[str, Any]:
     """Return `sha256` and `size` of a file; `sha256` is None, with the reason in `problem`, if it can't be
-    read, isn't a file with content (a pipe, a device), or has to be read after `until` (monotonic, seconds)."""
+    read, isn't a file with content (a pipe, a device), or has to be read after `until`."""
     try:
         if path.is_dir():
             return _describe_folder(path, until)
-        if until is not None and time.monotonic() > until:
+        if until is not None and until.left_s <= 0:
             return {"sha256": None, "problem": _LATE}
         return {"sha256": content_digest(path), "size": path.stat().st_size}
     except OSError as error:
@@ -274,13 +273,13 @@ def content_digest(path: Path, limit: int = WHOLE_LIMIT_BYTES) -> str:
     return f"ends:{digest.hexdigest()}"
 
 
-def _describe_folder(folder: Path, until: float | None) -> dict[str, Any]:
+def _describe_folder(folder: Path, until: Deadline | None) -> dict[str, Any]:
     digest = hashlib.sha256()
     size = 0
     for path in sorted(
         path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts
     ):
-        if until is not None and time.monotonic() > until:
+        if until is not None and until.left_s <= 0:
             return {"sha256": None, "problem": _LATE}
         digest.update(
             f"{path.relative_to(folder)}\0{content_digest(path)}\n".encode(errors="surrogateescape")

@@ -9,6 +9,7 @@ from typing import Any
 
 from optrack.host.process_tree import read_text
 from optrack.judge.variables import plain
+from optrack.model.value import Frozen
 
 REASONS = {
     "idle": 0x001,
@@ -46,11 +47,15 @@ class Nvml:
         """Return a constant of NVML (`NVML_CLOCK_SM`)."""
         return int(getattr(self._library, name, 0))
 
-    def devices(self) -> list[Any]:
-        """Return the handles of all GPUs, in the order of their PCI addresses."""
+    def devices(self, indices: Collection[int] | None = None) -> dict[int, Any]:
+        """Return the handles of the given GPUs, None for all, by index (in the order of their PCI addresses)."""
         count = self.ask("DeviceGetCount") or 0
-        handles = [self.ask("DeviceGetHandleByIndex", index) for index in range(count)]
-        return [handle for handle in handles if handle is not None]
+        handles = {index: self.ask("DeviceGetHandleByIndex", index) for index in range(count)}
+        return {
+            index: handle
+            for index, handle in handles.items()
+            if handle is not None and (indices is None or index in indices)
+        }
 
 
 @contextmanager
@@ -78,7 +83,6 @@ def opened_nvml(library: Any = None) -> Iterator[Nvml | None]:
             return
 
 
-_MIB = 2**20
 _TOPOLOGY = {0: "same board", 10: "PIX", 20: "PXB", 30: "PHB", 40: "NODE", 50: "SYS"}
 """nvmlGpuTopologyLevel -> the name that `nvidia-smi topo -m` prints."""
 
@@ -96,7 +100,7 @@ def gpus_part(*, visible: str | None = None, library: Any = None) -> dict[str, A
     with opened_nvml(library) as nvml:
         if nvml is None:
             return {"count": 0}
-        handles = dict(enumerate(nvml.devices()))
+        handles = nvml.devices()
         shown = visible_devices(
             visible, {i: str(nvml.ask("DeviceGetUUID", handle)) for i, handle in handles.items()}
         )
@@ -202,7 +206,28 @@ def throttle_bits(nvml: Nvml, handle: Any) -> int | None:
 def compute_pids(nvml: Nvml, handle: Any) -> list[int]:
     """Return the processes that compute on a GPU, as numbers of this host (in a container, those that it
     shows)."""
-    return [process.pid for process in nvml.ask("DeviceGetComputeRunningProcesses", handle) or ()]
+    return sorted({process.pid for process in nvml.ask("DeviceGetComputeRunningProcesses", handle) or ()})
+
+
+class GpuUse(Frozen):
+    """One GPU: memory in use, and the processes that compute on it.
+
+    In a container the pids may be those of the host, or none: then only the memory tells of them.
+    """
+
+    index: int
+    used_bytes: int
+    pids: tuple[int, ...] = ()
+
+
+def gpu_use(indices: Collection[int] | None = None) -> tuple[GpuUse, ...]:
+    """Return the use of the given GPUs, by their NVML index, or of all; empty where there is no NVML."""
+    with opened_nvml() as nvml:
+        return tuple(
+            GpuUse(index=index, used_bytes=memory.used, pids=tuple(compute_pids(nvml, handle)))
+            for index, handle in (nvml.devices(indices).items() if nvml is not None else ())
+            if nvml is not None and (memory := nvml.ask("DeviceGetMemoryInfo", handle)) is not None
+        )
 
 
 def foreign_names(pids: Collection[int], own: Collection[int]) -> list[str]:

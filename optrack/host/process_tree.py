@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,45 +11,17 @@ from pathlib import Path
 from optrack.judge.variables import parse_environ, plain
 
 _SHELLS = frozenset(
-    {
-        *(
-            "sh",
-            "bash",
-            "dash",
-            "zsh",
-            "fish",
-            "ksh",
-            "busybox",
-            "env",
-            "timeout",
-            "stdbuf",
-            "tee",
-            "nice",
-            "setsid",
-            "script",
-        ),
-        *(
-            "nsys",
-            "nsys-launcher",
-            "ncu",
-            "perf",
-            "strace",
-            "ltrace",
-            "gdb",
-            "valgrind",
-            "sudo",
-            "su",
-            "runuser",
-        ),
-        *("mpirun", "mpiexec", "orterun", "prterun", "uv", "tini", "dumb-init", "conda", "time"),
-    }
+    (
+        "sh bash dash zsh fish ksh busybox env timeout stdbuf tee nice setsid script nsys nsys-launcher ncu perf "
+        "strace ltrace gdb valgrind sudo su runuser mpirun mpiexec orterun prterun uv tini dumb-init conda time"
+    ).split()
 )
 """Shells and wrappers that start the real program and wait for it."""
 
 _REMOTE = frozenset({"docker", "podman", "nerdctl", "kubectl", "ssh", "srun", "machinectl", "lxc"})
 """Clients that ask somebody else to run the program: its processes aren't in this tree."""
 
-_MOST_SIGHTINGS = 64
+_MOST_OBSERVED = 64
 """A start that makes more processes compiles something; its workers come first."""
 
 _TRACKERS = re.compile(r"multiprocessing\.(?:resource_tracker|semaphore_tracker|forkserver)")
@@ -127,7 +100,7 @@ def serving_first(members: Sequence[Member], holders: Collection[int]) -> list[M
     return sorted(told, key=lambda member: not member.serving)
 
 
-class Sightings:
+class ProcessObservations:
     """The processes of a tree as they were while they lived: one that has ended can still be told of.
 
     They are looked at whenever another one appears, and by then those before it run the program that they were
@@ -142,7 +115,7 @@ class Sightings:
     def look(self, pid: int) -> None:
         """Look at a new process, the leader at first, and again at those before it."""
         self._leader = pid if self._leader is None else self._leader
-        if len(self._found) >= _MOST_SIGHTINGS:
+        if len(self._found) >= _MOST_OBSERVED:
             return
         for member in read_tree([*self._found, pid], self._leader, self._proc):
             if member.environ is not None or member.pid not in self._found:
@@ -156,7 +129,7 @@ class Sightings:
 
 def _with_fork(member: Member, images: dict[int, str]) -> Member:
     forked = images.get(member.parent) is not None and images[member.parent] == images[member.pid]
-    return Member(**{**member.__dict__, "forked": True}) if forked else member
+    return replace(member, forked=True) if forked else member
 
 
 def _member(pid: int, stat: list[str], proc: Path) -> Member:
@@ -215,6 +188,22 @@ def _stat(folder: Path) -> list[str] | None:
     if not data:
         return None
     return data.rpartition(b")")[2].decode().split()
+
+
+class Deadline:
+    """A moment after which nothing more is begun: so many seconds from now, or as soon as `expire` is called."""
+
+    def __init__(self, within_s: float) -> None:
+        self._at = time.monotonic() + within_s
+
+    @property
+    def left_s(self) -> float:
+        """How many seconds are left, less than 0 afterwards."""
+        return self._at - time.monotonic()
+
+    def expire(self) -> None:
+        """Let the moment be now."""
+        self._at = time.monotonic()
 
 
 def read_bytes(path: Path) -> bytes | None:

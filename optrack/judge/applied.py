@@ -19,15 +19,16 @@ _MOVING = re.compile(
 )
 """Keys of a server's report that are counters, clocks, ports and the like."""
 
-_SHORT = {
-    "tp": "tp_size",
-    "dp": "dp_size",
-    "pp": "pp_size",
-    "ep": "ep_size",
+ALIASES = {
     "model": "model_path",
     "mem": "mem_fraction_static",
+    **{
+        name: f"{short}_size"
+        for short, long in {"tp": "tensor", "dp": "data", "pp": "pipeline", "ep": "expert"}.items()
+        for name in (short, f"{long}_parallel_size")
+    },
 }
-"""Abbreviations that argument parsers take, and the names under which servers report them."""
+"""Other spellings of server arguments, and the names under which servers report them."""
 
 
 def arguments_part(
@@ -90,7 +91,7 @@ def _names(asked: Mapping[str, Any]) -> set[str]:
 def _report_names(key: str) -> tuple[str, ...]:
     """Return the names under which a server may report an argument, likeliest first."""
     name = key.lstrip("-").replace("-", "_")
-    return (_SHORT[name], name) if name in _SHORT else (name, f"{name}_size")
+    return (ALIASES[name], name) if name in ALIASES else (name, f"{name}_size")
 
 
 def not_applied(
@@ -111,7 +112,9 @@ def not_applied(
     seen, where = env.get("server"), "in the server's processes"
     if seen is None:
         seen, where = (
-            (env.get("passed"), "in what the commands were passed") if "witness" not in env else (None, "")
+            (env.get("passed"), "in what the commands were passed")
+            if "observed_in" not in env
+            else (None, "")
         )
     sentences = [] if seen is None else list(_variables(wanted, seen, where, salt))
     sentences += _arguments((expect or {}).get("server", {}), (snapshot.arguments or {}).get("reported"))
@@ -166,7 +169,7 @@ def _seen_of(snapshot: Snapshot, key: str, name: str) -> Any:
     """Return what ran of a recipe's leaf, or `_UNSEEN`."""
     if key == "env":
         env = snapshot.env or {}
-        seen = env.get("server") if "witness" in env else env.get("passed")
+        seen = env.get("server") if "observed_in" in env else env.get("passed")
         return _UNSEEN if seen is None else seen.get(name)
     if key == "server":
         reported = (snapshot.arguments or {}).get("reported") or {}
@@ -207,13 +210,14 @@ def _arguments(asked: Mapping[str, Any], reported: Mapping[str, Any] | None) -> 
         name = next((name for name in _report_names(key) if name in (reported or {})), None)
         if name is None or reported is None or value is None or is_masked(reported[name]):
             continue
-        if not _equal(value, reported[name]):
+        if not same_argument(value, reported[name]):
             seen = _shown(reported[name])
             found.append(f"The server was started with {key} {_shown(value)} and reports {name} {seen}.")
     return found
 
 
-def _equal(asked: Any, reported: Any) -> bool:
+def same_argument(asked: Any, reported: Any) -> bool:
+    """Whether a server argument, as it was asked for, is what the server reports."""
     if isinstance(asked, (list, tuple)) or isinstance(reported, (list, tuple)):
         left = asked if isinstance(asked, (list, tuple)) else [asked]
         right = reported if isinstance(reported, (list, tuple)) else [reported]

@@ -8,7 +8,7 @@ from optrack.metrics.output import Output, Parsed, with_reason
 from optrack.metrics.registry import RULES_ONLY, parser_named, parsers
 from optrack.metrics.requests import asked_by, checked, echoed, rejected, short_of
 from optrack.metrics.rules import read_rules
-from optrack.model.recipe import MetricRule
+from optrack.model.recipe_parts import MetricRule
 
 
 def parse_output(

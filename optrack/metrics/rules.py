@@ -11,8 +11,8 @@ from typing import Any
 from optrack.metrics.output import Output, number, numeric
 from optrack.metrics.tables import table_rows
 from optrack.model.metrics import Reading, metric_named
-from optrack.model.recipe import MetricRule
-from optrack.model.shape import path_problem
+from optrack.model.recipe_parts import MetricRule
+from optrack.model.written import path_problem
 
 _MOST_VALUES = 200_000
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from optrack.model.metrics import series_of
 from optrack.model.plan import Plan
 from optrack.model.run import Run, Stage
-from optrack.store.reader import Reader
+from optrack.store.read import Reader
 from optrack.tui.board import FailureGroup, Step
 
 LATEST = 500
@@ -27,11 +27,13 @@ class Course:
         """Return the latest ended runs in the order of time."""
         adopted = {adoption.item for adoption in reader.adoptions(plan.name)}
         ended = [run for run in reversed(reader.runs(plan.name, limit=LATEST)) if run.outcome is not None]
+        metric = plan.metric.name
+        samples = reader.samples((run.id for run in ended if (run.id, metric) not in self._steps), metric)
         found = []
         for run in ended:
-            key = (run.id, plan.metric.name)
+            key = (run.id, metric)
             if key not in self._steps:
-                self._steps[key] = _step(reader.run(run.id), plan)
+                self._steps[key] = _step(run.model_copy(update={"samples": samples[run.id]}), plan)
             here = run.item in adopted and run.beside is None
             found.append(self._steps[key].model_copy(update={"adopted": here}))
         return found
@@ -54,9 +56,11 @@ def _step(run: Run, plan: Plan) -> Step:
 
 def failure_groups(reader: Reader, plan: Plan) -> Sequence[FailureGroup]:
     """Return the failures by fingerprint, latest first."""
+    failures = reader.failures(plan.name)
+    runs = reader.runs_by_id((failure.runs[-1] for failure in failures), with_=())
     found = []
-    for failure in reader.failures(plan.name):
-        run = reader.run(failure.runs[-1])
+    for failure in failures:
+        run = runs[failure.runs[-1]]
         found.append(
             FailureGroup(
                 fingerprint=failure.fingerprint,
@@ -77,7 +81,8 @@ def expected_stages(reader: Reader, run: Run) -> Mapping[Stage, float]:
     alike = [r for r in reader.runs(run.plan, run.item, _ALIKE) if r.outcome == "succeeded"]
     alike = alike or [r for r in reader.runs(run.plan, None, _ALIKE) if r.outcome == "succeeded"]
     per_launch: dict[Stage, list[float]] = {}
-    for one in (reader.run(r.id) for r in alike[:3] if r.id != run.id):
+    wanted = [r.id for r in alike[:3] if r.id != run.id]
+    for one in reader.runs_by_id(wanted, with_=("samples", "stages")).values():
         launches = 1 + max((sample.launch for sample in one.samples), default=0)
         for stage, seconds in one.stages.items():
             per_launch.setdefault(stage, []).append(seconds / launches)  # type: ignore[arg-type]

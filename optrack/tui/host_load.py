@@ -106,7 +106,7 @@ class HostMeter:
         nvml = self._nvml
         if nvml is None:
             return ()
-        devices = nvml.devices()
+        devices = nvml.devices().values()
         use = [nvml.ask("DeviceGetUtilizationRates", device) for device in devices]
         shares = [float(getattr(one, "gpu", 0)) for one in use]
         memory = [nvml.ask("DeviceGetMemoryInfo", device) for device in devices]

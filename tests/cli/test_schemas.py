@@ -8,8 +8,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from optrack.app.answers import ANSWERS, answer_schema
 from optrack.cli import COMMANDS
-from optrack.contract.answers import ANSWERS, answer_schema
 from tests.cli.conftest import Call
 
 UNTESTED = {
@@ -36,6 +36,7 @@ ANSWERED: dict[str, tuple[tuple[str, ...], int]] = {
     "audit": (("audit",), 0),
     "plan-check": (("plan", "check"), 0),
     "plan-show": (("plan", "show"), 0),
+    "plan-convert": (("plan", "convert", "plans/tuning.md"), 0),
     "plan-new": (("plan", "new", "plans/other.md"), 0),
     "plan-schema": (("plan", "schema"), 0),
     "use": (("use", "tuning"), 0),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import reduce
 from pathlib import Path
 
 from optrack.errors import UsageError
@@ -13,8 +14,8 @@ from optrack.model.item import ItemState, Transition
 from optrack.model.judgement import Judgement
 from optrack.model.metrics import series_of
 from optrack.model.plan import Plan, Quantity
-from optrack.model.recipe import merged_layers, overlay, treatment
 from optrack.model.run import Run, Stage
+from optrack.model.treatment import layers_of, overlay, treatment
 from optrack.tui.board import (
     Calibration,
     Compared,
@@ -112,7 +113,7 @@ class FakeReading:
         known = self._plan.item(item)
         if known is None:
             raise UsageError(f"no item {item}")
-        data = overlay(enacted_plan.BASE, merged_layers(self._plan, known))
+        data = reduce(overlay, (la.data for la in layers_of(self._plan, known)), dict(enacted_plan.BASE))
         return ResolvedItem(data=data, factors=treatment(data, enacted_plan.BASE))
 
     def runs(self, item: str) -> Sequence[Run]:

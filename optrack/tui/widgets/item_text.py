@@ -9,7 +9,7 @@ from textual.content import Content
 
 from optrack.model.item import ItemState, Transition
 from optrack.model.judgement import Judgement
-from optrack.model.recipe import leaves
+from optrack.model.treatment import leaves
 from optrack.tui import figures, marks
 from optrack.tui.board import ResolvedItem
 from optrack.tui.outside import content, plain

@@ -1,0 +1,317 @@
+"""The record's read side: core values from the views of the database, through sqlite3 alone."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import sqlite3
+import threading
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+from optrack.errors import StoreError, UsageError
+from optrack.model.events import Entry, RunRejected
+from optrack.model.item import (
+    Acceptance,
+    Adoption,
+    ItemState,
+    Judged,
+    KnownFailure,
+    Note,
+    PlanState,
+    Transition,
+)
+from optrack.model.metrics import Sample
+from optrack.model.plan import Plan
+from optrack.model.run import ProcessId, Run
+from optrack.plan.sync import stamp_of
+from optrack.store import rows
+from optrack.store import rows as failures
+from optrack.store.parts import LOADERS, WHOLE, Part, rows_in, samples_of
+from optrack.store.schema import connect_to_read, database_path, file_id, lost_error, read_error, standing
+
+_NOT_READABLE = {
+    "missing": ("doesn't exist", "`optrack next` creates it"),
+    "empty": ("is empty", "`optrack next` fills it"),
+    "older": ("was written by an older optrack", "any command that writes brings it up to date"),
+    "newer": ("was written by a newer optrack", "upgrade optrack"),
+    "unknown": ("has a schema that this version of optrack doesn't know", "use the optrack that wrote it"),
+    "foreign": ("is a database of something else", "point OPTRACK_DB to a file of its own"),
+}
+
+
+class Reader:
+    """The database of a project, open for reading; it never blocks a writer and holds nothing between calls.
+
+    Safe to use from several threads, one call at a time.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+        self._lock = threading.Lock()
+        self._file = file_id(path)
+        self._recipes: dict[str, Mapping[str, Any]] = {}
+        self._states: rows.KnownStates = {}
+        connection.row_factory = sqlite3.Row
+
+    @classmethod
+    def open(cls, url: str | Path) -> Reader:
+        """Open the database; raises StoreError where there is none, or its schema isn't this version's.
+
+        `schema.standing` tells beforehand: what is missing, empty or older is put right by `Store.open`.
+        """
+        path = database_path(url)
+        state = standing(path)
+        if state != "current":
+            what, hint = _NOT_READABLE[state]
+            raise StoreError(f"{path} {what}", hint=hint)
+        return cls(path, connect_to_read(path))
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def require_in_place(self) -> None:
+        """Raise StoreError where the database's name stands for another file now, or for none."""
+        if file_id(self.path) != self._file:
+            raise lost_error(self.path)
+
+    def version(self) -> int:
+        """Return a number that changes once anybody has written since the last call; costs microseconds."""
+        with self._reading() as connection:
+            return int(connection.execute("PRAGMA data_version").fetchone()[0])
+
+    def plans(self) -> tuple[PlanState, ...]:
+        """Return the plans that were synced, by name."""
+        return tuple(map(rows.plan_state, self._all("SELECT * FROM plan_state ORDER BY name")))
+
+    def plan_text(self, digest: str) -> str | None:
+        """Return the text of a plan, as it was synced or run with, by its digest; None if it isn't known."""
+        found = self._all("SELECT data FROM content WHERE digest = ?", digest)
+        return str(found[0]["data"]) if found else None
+
+    def in_sync(self, plan: Plan, digests: Mapping[str, str] | None = None) -> bool:
+        """Whether syncing this plan (and the digests of its resolved recipes) would change nothing."""
+        return self.stamp(plan.name) == stamp_of(plan, digests or {})
+
+    def stamp(self, plan: str) -> str | None:
+        """Return the digest of what the last sync of the plan read; None if it was never synced."""
+        found = self._all("SELECT stamp FROM plan WHERE name = ?", plan)
+        return str(found[0]["stamp"]) if found else None
+
+    def items(self, plan: str) -> tuple[ItemState, ...]:
+        """Return where the items of the plan stand, in plan order, archived ones last."""
+        with self._reading() as connection:
+            notes: dict[int, tuple[Note, ...]] = {}
+            for row in connection.execute("SELECT * FROM note_record WHERE plan = ? ORDER BY seq", (plan,)):
+                notes[row["item_key"]] = (*notes.get(row["item_key"], ()), rows.note(row))
+            query = "SELECT * FROM item_state WHERE plan = ? ORDER BY archived, added, rank, key"
+            return rows.item_states(connection.execute(query, (plan,)).fetchall(), notes, self._states)
+
+    def stale(self, plan: str) -> tuple[str, ...]:
+        """Return the ids of the items whose judgement rests on a recipe edited since, in plan order."""
+        query = "SELECT id FROM item_state WHERE plan = ? AND stale = 1 ORDER BY rank"
+        return tuple(row["id"] for row in self._all(query, plan))
+
+    def called_now(self, plan: str, former: str) -> str | None:
+        """Return the present id of the item that was once called `former`; None if there is none."""
+        found = self._all(
+            "SELECT i.id FROM item i JOIN former_name f ON f.item_key = i.key WHERE i.plan = ? AND f.id = ?",
+            plan,
+            former,
+        )
+        return str(found[0]["id"]) if found else None
+
+    def runs(
+        self,
+        plan: str | None = None,
+        item: str | None = None,
+        limit: int | None = None,
+        *,
+        with_: Collection[Part] = (),
+    ) -> tuple[Run, ...]:
+        """Return runs, newest first, with these parts of each: one query for each part, however many runs."""
+        where, values = _where({"plan": plan, "id": item})
+        if item is not None:
+            where = f"WHERE item_key {'IN' if plan is None else '='} (SELECT key FROM item {where})"
+        most = -1 if limit is None else limit
+        return self._runs(f"{where} ORDER BY seq DESC, id DESC LIMIT ?", *values, most, with_=with_)
+
+    def runs_by_id(self, ids: Iterable[str], *, with_: Collection[Part] = WHOLE) -> dict[str, Run]:
+        """Return those of the runs, named by their full ids, that there are, with these parts of each."""
+        wanted = list(dict.fromkeys(ids))
+        with self._reading() as connection:
+            found = rows_in(connection, "SELECT * FROM run_record WHERE id IN ({})", wanted)
+            return {run.id: run for run in self._with_parts(connection, found, with_)}
+
+    def samples(self, runs: Iterable[str], metric: str | None = None) -> dict[str, tuple[Sample, ...]]:
+        """Return the samples of each of the runs, of one metric or of all; none for a run without."""
+        wanted = list(dict.fromkeys(runs))
+        with self._reading() as connection:
+            return dict.fromkeys(wanted, ()) | samples_of(connection, wanted, metric)
+
+    def beside(self, run: str) -> str | None:
+        """Return the id of the baseline's run measured beside this one, None if there is none."""
+        return self.paired([run]).get(run)
+
+    def paired(self, runs: Iterable[str]) -> dict[str, str]:
+        """Return, for those of the runs that a baseline's run was measured beside, that run's id."""
+        query = "SELECT id, beside FROM run WHERE beside IN ({}) ORDER BY seq"
+        with self._reading() as connection:
+            return {row["beside"]: row["id"] for row in rows_in(connection, query, list(dict.fromkeys(runs)))}
+
+    def launch_counts(self, plan: str) -> Mapping[str, int]:
+        """Return how many launches gave samples for each item of the plan, over all its runs."""
+        query = (
+            "SELECT r.item AS item, count(DISTINCT s.run || ' ' || s.launch) AS launches "
+            "FROM sample s JOIN run_record r ON r.id = s.run WHERE r.plan = ? GROUP BY r.item"
+        )
+        return {row["item"]: row["launches"] for row in self._all(query, plan)}
+
+    def open_runs(self) -> tuple[Run, ...]:
+        """Return the runs without an outcome, oldest first."""
+        return self._runs("WHERE outcome IS NULL ORDER BY seq, id")
+
+    def run(self, run: str, *, with_: Collection[Part] = WHOLE) -> Run:
+        """Return a run by its id, by the beginning of it, or by any part of it that no other run has.
+
+        Raises UsageError for an unknown one, naming the nearest, and for one that several runs answer to.
+        """
+        with self._reading() as connection:
+            name = _run_named(connection, run)
+            found = connection.execute("SELECT * FROM run_record WHERE id = ?", (name,)).fetchall()
+            return self._with_parts(connection, found, with_)[0]
+
+    def processes(self, run: str) -> tuple[tuple[ProcessId, str], ...]:
+        """Return the recorded processes of the run with their roles."""
+        found = self._all("SELECT * FROM process WHERE run = ? ORDER BY rowid", run)
+        return tuple(
+            (ProcessId(pid=row["pid"], start_ticks=row["start_ticks"], boot_id=row["boot_id"]), row["role"])
+            for row in found
+        )
+
+    def entries(self, run: str, after: int = 0) -> tuple[Entry, ...]:
+        """Return the run's journal entries with numbers above `after`, in order."""
+        query = "SELECT * FROM event WHERE run = ? AND seq > ? ORDER BY seq"
+        return tuple(map(rows.entry, self._all(query, run, after)))
+
+    def transitions(self, plan: str, item: str | None = None, after: int = 0) -> tuple[Transition, ...]:
+        """Return the recorded transitions with numbers above `after`, oldest first."""
+        where, values = _where({"plan": plan, "item": item})
+        query = f"SELECT * FROM transition_record {where} AND seq > ? ORDER BY seq"
+        return tuple(map(rows.transition, self._all(query, *values, after)))
+
+    def judgements(self, plan: str, item: str | None = None) -> tuple[Judged, ...]:
+        """Return all recorded judgements, oldest first."""
+        where, values = _where({"plan": plan, "item": item})
+        return tuple(
+            map(rows.judged, self._all(f"SELECT * FROM judgement_record {where} ORDER BY seq", *values))
+        )
+
+    def acceptances(self, plan: str, item: str | None = None) -> tuple[Acceptance, ...]:
+        """Return the acceptances in force: all of the plan, or those that hold for one item's comparisons."""
+        query = "SELECT * FROM acceptance_record WHERE plan = ? ORDER BY seq"
+        found = map(rows.acceptance, self._all(query, plan))
+        return tuple(a for a in found if item is None or a.item is None or a.item == item)
+
+    def adoptions(self, plan: str) -> tuple[Adoption, ...]:
+        """Return the plan's lineage of bases: the adoptions in force, the latest last."""
+        query = "SELECT * FROM adoption_record WHERE plan = ? ORDER BY seq"
+        return tuple(map(rows.adoption, self._all(query, plan)))
+
+    def adoption_history(self, plan: str) -> tuple[Adoption, ...]:
+        """Return every adoption that was ever made in the plan, undone ones too, in their order."""
+        query = (
+            "SELECT a.seq, i.plan, i.id AS item, a.run, a.at, a.who, a.why, a.undone_at, a.undone_by "
+            "FROM adoption a JOIN item i ON i.key = a.item_key WHERE i.plan = ? ORDER BY a.seq"
+        )
+        return tuple(map(rows.adoption, self._all(query, plan)))
+
+    def rejections(self, plan: str) -> Mapping[str, str]:
+        """Return the runs that somebody found can't be compared with, each with the latest reason given."""
+        query = (
+            "SELECT e.* FROM event e JOIN run r ON r.id = e.run "
+            "WHERE r.plan = ? AND e.kind = 'run_rejected' ORDER BY e.seq"
+        )
+        events = ((row["run"], rows.entry(row).event) for row in self._all(query, plan))
+        return {run: event.why for run, event in events if isinstance(event, RunRejected)}
+
+    def failures(self, plan: str | None = None) -> tuple[KnownFailure, ...]:
+        """Return the failures that runs met, by fingerprint, the latest first."""
+        where, values = _where({"plan": plan}, "fingerprint IS NOT NULL AND outcome <> 'interrupted'")
+        return failures.by_fingerprint(
+            self._all(f"SELECT * FROM run_record {where} ORDER BY seq, id", *values)
+        )
+
+    def _runs(self, rest: str, *values: object, with_: Collection[Part] = ()) -> tuple[Run, ...]:
+        with self._reading() as connection:
+            found = connection.execute(f"SELECT * FROM run_record {rest}", values).fetchall()
+            return self._with_parts(connection, found, with_)
+
+    def _with_parts(
+        self, connection: sqlite3.Connection, found: Sequence[sqlite3.Row], with_: Collection[Part]
+    ) -> tuple[Run, ...]:
+        self._read_recipes(connection, {row["recipe"] for row in found})
+        ids = [row["id"] for row in found]
+        parts = {name: LOADERS[name](connection, ids) for name in with_} if ids else {}
+        return tuple(
+            rows.run(
+                row,
+                self._recipes[row["recipe"]],
+                **{name: values[row["id"]] for name, values in parts.items() if row["id"] in values},
+            )
+            for row in found
+        )
+
+    def _read_recipes(self, connection: sqlite3.Connection, digests: set[str]) -> None:
+        missing = sorted(digests - self._recipes.keys())
+        for row in rows_in(connection, "SELECT digest, data FROM content WHERE digest IN ({})", missing):
+            self._recipes[row["digest"]] = json.loads(row["data"])
+
+    def _all(self, query: str, *values: object) -> list[sqlite3.Row]:
+        with self._reading() as connection:
+            return connection.execute(query, values).fetchall()
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """Give the connection within a transaction, so that one call sees one state of the database."""
+        with self._lock:
+            try:
+                self._connection.execute("BEGIN")
+                try:
+                    yield self._connection
+                finally:
+                    self._connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                raise read_error(self.path, error) from error
+
+
+def _where(wanted: Mapping[str, str | None], *also: str) -> tuple[str, list[str]]:
+    given = {column: value for column, value in wanted.items() if value is not None}
+    conditions = [*(f"{column} = ?" for column in given), *also]
+    return f"WHERE {' AND '.join(conditions)}" if conditions else "", list(given.values())
+
+
+def _run_named(connection: sqlite3.Connection, name: str) -> str:
+    if connection.execute("SELECT 1 FROM run WHERE id = ?", (name,)).fetchone():
+        return name
+    known = [row["id"] for row in connection.execute("SELECT id FROM run ORDER BY seq DESC, id DESC")]
+    for found in ([i for i in known if i.startswith(name)], [i for i in known if name in i]):
+        if name and len(found) == 1:
+            return str(found[0])
+        if name and found:
+            several = ", ".join(found[:5])
+            raise UsageError(f"{name} could be {len(found)} runs", hint=f"the latest are {several}")
+    near = difflib.get_close_matches(name, known[:1000], n=1, cutoff=0.5) or known[:1]
+    raise UsageError(
+        f"there is no run {name}", hint=f"did you mean {near[0]}?" if near else "nothing ran yet"
+    )
