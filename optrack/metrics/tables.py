@@ -137,7 +137,7 @@ def aligned_tables(output: Output) -> Iterator[TextTable]:
 def _aligned(lines: tuple[str, ...], start: int) -> TextTable | None:
     for split in (str.split, _by_gaps):
         header = split(lines[start])
-        if not 2 < len(header) <= _MOST_CELLS or not is_header(header):
+        if not 1 < len(header) <= _MOST_CELLS or not is_header(header):
             continue
         at, rows = [start], []
         for index in range(start + 1, len(lines)):
@@ -150,7 +150,7 @@ def _aligned(lines: tuple[str, ...], start: int) -> TextTable | None:
             else:
                 break
         widths = {len(row) for row in rows}
-        if len(widths) == 1:
+        if len(widths) == 1 and max(widths) > 2:
             names = header if widths == {len(header)} else ["", *header]
             return TextTable(header=tuple(names), rows=tuple(map(tuple, rows)), lines=frozenset(at))
     return None
