@@ -20,7 +20,6 @@ from optrack.app.answers.logs import json_log
 from optrack.app.answers.runs import ResultAnswer, StartedAnswer, StatusChange, StoppingAnswer
 from optrack.app.project import Project
 from optrack.errors import OptrackError
-from optrack.plan.added import new_item
 from optrack.render.briefing import RULES
 from optrack.render.data import csv_log
 from optrack.render.document import markdown_log
@@ -193,7 +192,7 @@ def _add_acting(server: MCPServer[Any], tools: Tools) -> None:
             "recipe": recipe,
         }
         data = {key: value for key, value in given.items() if value is not None}
-        return tools.answer(lambda project: actions.add_item(project, new_item(data), write=write_to_plan))
+        return tools.answer(lambda project: actions.add_item(project, data, write=write_to_plan))
 
     @server.tool(description="Attach a remark to an item, for whoever comes next.")
     def note(item: Item, text: str) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from optrack.app.project import Project, now
 from optrack.errors import UsageError
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from optrack.app.answers.items import AddAnswer
     from optrack.app.answers.plans import TodoImportAnswer
     from optrack.judge.attribution import Ablation
-    from optrack.plan.added import NewItem
     from optrack.plan.todo import TodoMatch
 
 
@@ -58,11 +57,13 @@ def add_items(project: Project, items: Sequence[Item]) -> None:
         project.store.add_item(project.written.name, item, who=project.settings.actor, at=now())
 
 
-def add_item(project: Project, new: NewItem, *, write: bool) -> AddAnswer:
-    """Add the item; with `write` it is appended to the plan's file, which is the only thing that ever writes there."""
+def add_item(project: Project, data: Mapping[str, Any], *, write: bool) -> AddAnswer:
+    """Add the item that plain data describes; with `write` it is appended to the plan's file, where nothing else
+    ever writes."""
     from optrack.app.answers.items import AddAnswer, ItemView
-    from optrack.plan.added import as_item, written
+    from optrack.plan.added import as_item, new_item, written
 
+    new = new_item(data)
     campaign = project.campaign()
     item = as_item(campaign.plan, new, rank=len(campaign.plan.items))
     if write:

@@ -24,6 +24,7 @@ from optrack.judge.lineage import Link, against_original, in_force_at
 from optrack.judge.remarks import with_remarks
 from optrack.judge.sequential import launch_order, next_step
 from optrack.judge.unseen import of_a_failed_start
+from optrack.model.events import RunJudged
 from optrack.model.item import Acceptance, Adoption, ItemState, judgement_of
 from optrack.model.judgement import Difference, Judgement
 from optrack.model.metrics import CHECK, means_of
@@ -270,9 +271,10 @@ def measurement(run: Run, metric: str) -> Measurement:
 
 def facts_of(run: Run) -> dict[str, str]:
     """Return what makes a baseline age when it changes, as far as it was captured: the boot, the GPU driver."""
-    hardware = (run.snapshot.hardware if run.snapshot else None) or {}
+    hardware = run.snapshot.hardware if run.snapshot else None
+    gpus = hardware.gpus if hardware else None
     boot = run.runner.boot_id if run.runner else None
-    facts = {"boot": boot, "driver": hardware.get("driver")}
+    facts = {"boot": boot, "driver": gpus.driver if gpus else None}
     return {name: str(value) for name, value in facts.items() if value}
 
 
@@ -310,7 +312,7 @@ def record_judgement(
     store: Store, evaluator: Evaluator, judgement: Judgement, run: Run, at: datetime
 ) -> None:
     """Record the judgement of a run, and beside it the one against the original configuration."""
-    store.put_judgement(judgement, run.plan, run.item, at)
+    store.record(run.id, RunJudged(judgement=judgement), at)
     evaluator.forget_states()
     record_against_original(store, evaluator, judgement, run, at)
 
@@ -321,4 +323,4 @@ def record_against_original(
     """Record what a judgement means against the original, where it stands on an adopted base."""
     original = evaluator.against_original(judgement, run)
     if original is not None:
-        store.put_judgement(original, run.plan, run.item, at, against="original")
+        store.record(run.id, RunJudged(judgement=original, against="original"), at)

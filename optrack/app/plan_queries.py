@@ -82,6 +82,16 @@ def conversion(path: Path) -> str:
     return conversion_page(read_plan(path), list(recipe_schema()["properties"]))
 
 
+def scaffold(title: str, commands: Sequence[str] = ()) -> str:
+    """Return a new, commented plan; its baseline is what a server's command and a benchmark's do, if given."""
+    from optrack.plan.scaffold import new_plan, plan_from_commands, split_commands
+
+    if not commands:
+        return new_plan(title)
+    server, bench = commands if len(commands) == 2 else split_commands("\n".join(commands))
+    return plan_from_commands(server, bench, title=title)
+
+
 def dry_run(campaign: Campaign, items: Sequence[Item]) -> DryRunAnswer | DryRunsAnswer:
     """Return what running each item would do; nothing runs and nothing is recorded."""
     found = [_dry_run(campaign, item) for item in items]

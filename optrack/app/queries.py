@@ -48,6 +48,7 @@ def explain(campaign: Campaign, *, by: str = "rank") -> ChoiceAnswer:
         summary=choice.summary,
         reasons=choice.reasons,
         warnings=_failed_before(campaign, choice.item),
+        value=choice,
     )
 
 

@@ -83,7 +83,7 @@ def reject(project: Project, run_id: str, *, why: str) -> Run:
         raise UsageError(f"run {run.id} hasn't ended", hint="`optrack stop` ends it")
     require_reason(why)
     who = project.settings.actor
-    project.store.append(run.id, RunRejected(who=who, why=why.strip()), now())
+    project.store.record(run.id, RunRejected(who=who, why=why.strip()), now())
     rejected = reader.rejections(plan.name)
     alone = [r for r in reader.runs(plan.name, plan.baseline) if r.beside is None]
     left = [r for r in alone if r.outcome == "succeeded" and r.id not in rejected]

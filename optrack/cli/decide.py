@@ -37,7 +37,7 @@ def note(call: Call, item: str, text: str) -> None:
     """Attach a remark to an item, recorded with who made it and when; - reads it from standard input."""
     from optrack.app.actions import note as record
     from optrack.app.answers.decisions import NoteAnswer
-    from optrack.cli.files import read_bytes
+    from optrack.app.files import read_bytes
 
     if text == "-":
         text = read_bytes("-").decode(errors="replace")

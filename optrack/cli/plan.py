@@ -96,15 +96,11 @@ def new(call: Call, file: Path | None, title: str | None, commands: tuple[str, .
     With --from-command, the plan's baseline is what those two commands do.
     """
     from optrack.app.answers.plans import OutputAnswer, TextAnswer
-    from optrack.cli.files import write_new
-    from optrack.plan.scaffold import new_plan, plan_from_commands, split_commands
+    from optrack.app.files import write_new
+    from optrack.app.plan_queries import scaffold
 
     name = file.stem.replace("-", " ").replace("_", " ").capitalize() if file else "Optimisation plan"
-    if commands:
-        server, bench = commands if len(commands) == 2 else split_commands("\n".join(commands))
-        text = plan_from_commands(server, bench, title=title or name)
-    else:
-        text = new_plan(title or name)
+    text = scaffold(title or name, commands)
     if file is None:
         emit(call, TextAnswer(text=text), lambda: text)
         return
@@ -169,7 +165,7 @@ def todo(call: Call, action: str | None, file: str | None, dry_run: bool) -> int
 
 def _import_todos(call: Call, file: str, *, dry_run: bool) -> int:
     from optrack.app.actions import import_todos
-    from optrack.cli.files import read_bytes
+    from optrack.app.files import read_bytes
 
     text = read_bytes(file).decode(errors="replace")
     source = "on standard input" if file == "-" else file
@@ -199,8 +195,7 @@ def _import_todos(call: Call, file: str, *, dry_run: bool) -> int:
 def add(call: Call, /, write: bool, **given: Any) -> None:
     """Add an item to the plan: in the database only, or with --write appended to its file."""
     from optrack.app.actions import add_item
-    from optrack.cli.files import read_bytes
-    from optrack.plan.added import new_item
+    from optrack.app.files import read_bytes
 
     source, recipe = given.pop("source"), given.pop("recipe")
     data = _from_json(read_bytes(source)) if source is not None else {}
@@ -210,7 +205,7 @@ def add(call: Call, /, write: bool, **given: Any) -> None:
     data |= {key: value for key, value in given.items() if value is not None}
     data |= {"recipe": recipe} if recipe is not None else {}
     data |= {"needs": [need.strip() for need in needs.split(",") if need.strip()]} if needs else {}
-    answer = add_item(call.project, new_item(data), write=write)
+    answer = add_item(call.project, data, write=write)
     emit(call, answer, lambda: f"added {answer.item.id} {answer.item.title} to {answer.written_to}")
 
 

@@ -100,13 +100,13 @@ def _text(log: Log, form: str, chart: str | None = None) -> str:
 
 
 def _write(call: Call, log: Log, form: str, target: Path) -> None:
-    from optrack.cli.files import write_text
+    from optrack.app.files import write_text
 
     written = [target]
     chart = None
     if form == "md":
         chart = _write_chart(log, target, written)
-    write_text(target, _text(log, form, chart))
+    write_text(target, _text(log, form, chart), output.gate())
     _say(call, form, written)
 
 
@@ -114,20 +114,20 @@ def _write_chart(log: Log, beside: Path, written: list[Path]) -> str | None:
     """Write the chart beside a markdown file and return its address there; None where nothing was judged yet."""
     from urllib.parse import quote
 
-    from optrack.cli.files import write_text
+    from optrack.app.files import write_text
     from optrack.render.chart import chart_of, chart_svg
 
     chart = chart_of(log)
     if not chart.bars or (beside.exists() and not beside.is_file()):
         return None
     picture = beside.with_suffix(".svg")
-    write_text(picture, chart_svg(chart))
+    write_text(picture, chart_svg(chart), output.gate())
     written.append(picture)
     return quote(picture.name)
 
 
 def _update(call: Call, log: Log, document: Path) -> None:
-    from optrack.cli.files import read_bytes, write_bytes
+    from optrack.app.files import read_bytes, write_bytes
     from optrack.render.document import markdown_log
     from optrack.render.section import with_section
 
@@ -173,8 +173,8 @@ def _say(call: Call, form: str, written: list[Path]) -> None:
 def report(call: Call, what: str, target: Path | None, form: str | None) -> None:
     """Write the report of one item with all its runs, or of one run: for an issue, a mail, a review."""
     from optrack.app.answers.logs import json_log
+    from optrack.app.files import write_text
     from optrack.app.report_data import report_of
-    from optrack.cli.files import write_text
     from optrack.render.html import html_page
 
     found = report_of(call.campaign, what)
@@ -188,7 +188,7 @@ def report(call: Call, what: str, target: Path | None, form: str | None) -> None
     if target is None:
         output.file(text, form)
         return
-    write_text(target, text)
+    write_text(target, text, output.gate())
     _say(call, form, [target])
 
 
@@ -199,8 +199,8 @@ def report(call: Call, what: str, target: Path | None, form: str | None) -> None
 def replay(call: Call, run: str, target: Path | None) -> None:
     """Print a bash script that makes a run's code again in new worktrees and runs its commands as they ran."""
     from optrack.app.answers.runs import ReplayAnswer
+    from optrack.app.files import write_text
     from optrack.app.replaying import script_of
-    from optrack.cli.files import write_text
 
     found, settings = call.project.reader.run(run), call.settings
     name = target.name if target else "replay.sh"
@@ -208,7 +208,7 @@ def replay(call: Call, run: str, target: Path | None) -> None:
     if target is None:
         emit(call, ReplayAnswer(run=found.id, script=script), lambda: output.exact(script))
         return
-    write_text(target, script)
+    write_text(target, script, output.gate())
     target.chmod(0o755)
     answer = ReplayAnswer(run=found.id, output=str(target))
     emit(call, answer, lambda: output.say(f"wrote {target}"))
@@ -229,8 +229,8 @@ def parse(call: Call, file: str, parser: str, item: str | None) -> int:
 
     Exit code 2 if nothing could be read.
     """
+    from optrack.app.files import read_bytes, whole_file
     from optrack.app.importing import parse_output
-    from optrack.cli.files import read_bytes, whole_file
     from optrack.render.text import readings_table
 
     rules: Mapping[str, MetricRule] = {}

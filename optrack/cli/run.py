@@ -111,12 +111,10 @@ def next_(
 
 def _explain(call: Call, by: str) -> int:
     from optrack.app.queries import explain
-    from optrack.plan.schedule import Choice
     from optrack.render.text import choice_lines
 
     answer = explain(call.recovered(), by=by)
-    choice = Choice(item=answer.next, reasons=answer.reasons)
-    emit(call, answer, lambda: choice_lines(choice, answer.warnings))
+    emit(call, answer, lambda: choice_lines(answer.value, answer.warnings))
     return 0 if answer.next else 3
 
 

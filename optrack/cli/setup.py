@@ -24,6 +24,7 @@ def demo(call: Call, folder: Path | None) -> int:
     The server it tunes is small but real, and everything runs as it does for any plan. It takes two to three
     minutes. FOLDER is the scratch project's; without it, a new temporary folder.
     """
+    from optrack.app.files import write_text
     from optrack.app.report_data import log_data
     from optrack.app.running import start_next
     from optrack.cli.follow import Results
@@ -45,7 +46,7 @@ def demo(call: Call, folder: Path | None) -> int:
         if results.follow(run) == 130:
             return results.finish()
     log = folder / "progress.md"
-    log.write_text(markdown_log(log_data(project.campaign())), encoding="utf-8")
+    write_text(log, markdown_log(log_data(project.campaign())), output.gate())
     if not call.as_json:
         output.text(["", log.read_text(encoding="utf-8")])
     output.say(f"progress log: {log}")

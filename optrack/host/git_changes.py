@@ -20,6 +20,7 @@ from optrack.host.git_command import GitCommand, Status
 from optrack.host.process_tree import Deadline
 from optrack.judge.variables import plain
 from optrack.model.masking import keyed_digest, mask_text
+from optrack.model.snapshot import Lfs, Unread
 
 _NAMED = 200
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
@@ -84,7 +85,7 @@ def changes(git: GitCommand, status: Status, *, salt: bytes, keep: bool = True) 
         "left_out": dict(sorted(choice.left_out.items())),
     }
     unread = choice.unread()
-    return data | ({"unread": unread} if unread else {}) | _kept(patch, salt)
+    return data | ({"unread": unread} if unread is not None else {}) | _kept(patch, salt)
 
 
 def _own_index(git: GitCommand, folder: Path) -> Mapping[str, str]:
@@ -207,23 +208,23 @@ class Selection:
             return self._leave(path, f"private {keyed_digest(digest, self._salt)}")
         return self._leave(path, f"{size} bytes {digest}")
 
-    def unread(self) -> dict[str, Any]:
+    def unread(self) -> Unread | None:
         """Return what is told of the files that weren't read: how many, their bytes, the first names, and a digest of
         their names, sizes and times; None as digest where there was no time to look at them."""
         if not self._unread:
-            return {}
+            return None
         digest = hashlib.sha256()
         for path, about in sorted(self._unread, key=lambda pair: pair[0]):
             if about is not None:
                 numbers = (about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino)
                 digest.update(path + b"\0" + repr(numbers).encode())
         seen = [about for _, about in self._unread if about is not None]
-        return {
-            "files": len(self._unread),
-            "bytes": sum(about.st_size for about in seen),
-            "first": [plain(path) for path, _ in self._unread[:_FIRST_NAMED]],
-            "digest": digest.hexdigest() if len(seen) == len(self._unread) else None,
-        }
+        return Unread(
+            files=len(self._unread),
+            bytes=sum(about.st_size for about in seen),
+            first=[plain(path) for path, _ in self._unread[:_FIRST_NAMED]],
+            digest=digest.hexdigest() if len(seen) == len(self._unread) else None,
+        )
 
     def _leave(self, path: bytes, why: str) -> bool:
         self.left_out[plain(path)] = why
@@ -252,7 +253,7 @@ def lfs_part(git: GitCommand, status: Status) -> dict[str, Any]:
         if _is_content_of_pointer(git, path):
             status.changed.remove(path)
     missing = [plain(path) for path in paths if _pointer_on_disk(git.folder / os.fsdecode(path))]
-    return {"lfs": {"files": len(paths), "missing": sorted(missing)}}
+    return {"lfs": Lfs(files=len(paths), missing=sorted(missing))}
 
 
 def _lfs_paths(git: GitCommand, status: Status) -> list[bytes]:

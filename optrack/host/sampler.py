@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from optrack.host.gpus import REASONS, Nvml, compute_pids, foreign_names, opened_nvml, throttle_bits
+from optrack.model.hardware import CpuLoad, GpuLoad, Load, Sampling, Spread
 
 
 def cpu_times() -> tuple[float, float, float]:
@@ -79,20 +80,20 @@ class Busy:
         self.step(times, own)
         self._last = None
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> CpuLoad:
         """Return mean busy cores, ours and others', and the load average of the last minute."""
         if self.elapsed_s <= 0:
-            return {"busy_cores": None, "own_cores": None, "foreign_cores": None}
+            return CpuLoad(busy_cores=None, own_cores=None, foreign_cores=None)
         own = self.own_s / self.elapsed_s
         busy = self.busy_s / self.elapsed_s
-        return {
-            "busy_cores": round(busy, 3),
-            "own_cores": round(own, 3),
-            "foreign_cores": round(max(0.0, busy - own), 3),
-            "foreign_share": round(max(0.0, busy - own) / (os.cpu_count() or 1), 3),
-            "stolen_cores": round(self.stolen_s / self.elapsed_s, 3),
-            "load_average": round(os.getloadavg()[0], 2),
-        }
+        return CpuLoad(
+            busy_cores=round(busy, 3),
+            own_cores=round(own, 3),
+            foreign_cores=round(max(0.0, busy - own), 3),
+            foreign_share=round(max(0.0, busy - own) / (os.cpu_count() or 1), 3),
+            stolen_cores=round(self.stolen_s / self.elapsed_s, 3),
+            load_average=round(os.getloadavg()[0], 2),
+        )
 
 
 _MEASURES = (
@@ -197,32 +198,29 @@ class Sampler:
             own = self._own()
             self._foreign.setdefault(index, set()).update(foreign_names(compute_pids(nvml, handle), own))
 
-    def summary(self) -> Mapping[str, Any]:
+    def summary(self) -> Load:
         """Return the `load` part: of each GPU mean, least and most of each measure, the share of samples in
         which it was throttled and why, and others' processes; the CPU's load in cores, ours and others'; what
         sampling cost."""
         gpus = {
-            str(index): {
+            str(index): GpuLoad(
                 **{name: one.summary() for name, one in series.items() if one.count},
-                "throttled": {
+                throttled={
                     reason: round(count / max(self._samples, 1), 3)
                     for reason, count in self._throttled.get(index, {}).items()
                     if reason != "idle"
                 },
-                "foreign": sorted(self._foreign.get(index, ())),
-            }
+                foreign=sorted(self._foreign.get(index, ())),
+            )
             for index, series in self._series.items()
         }
-        return {
-            "gpus": gpus,
-            "cpu": self._busy.summary(),
-            "sampling": {
-                "samples": self._samples,
-                "interval_s": self._interval_s,
-                "elapsed_s": round(self._elapsed_s, 3),
-                "cpu_s": round(self._cost_s, 4),
-            },
-        }
+        sampling = Sampling(
+            samples=self._samples,
+            interval_s=self._interval_s,
+            elapsed_s=round(self._elapsed_s, 3),
+            cpu_s=round(self._cost_s, 4),
+        )
+        return Load(gpus=gpus, cpu=self._busy.summary(), sampling=sampling)
 
 
 class _Series:
@@ -242,5 +240,5 @@ class _Series:
         self._least = value if self._least is None else min(self._least, value)
         self._most = value if self._most is None else max(self._most, value)
 
-    def summary(self) -> dict[str, float | None]:
-        return {"mean": round(self._sum / self.count, 3), "min": self._least, "max": self._most}
+    def summary(self) -> Spread:
+        return Spread(mean=round(self._sum / self.count, 3), min=self._least, max=self._most)

@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Literal
 
 from optrack.judge.difference import differences
+from optrack.model.events import Remarked, SamplesAdded
 from optrack.model.judgement import Difference
 from optrack.model.metrics import CHECK, Sample
 from optrack.model.run import Run
@@ -164,11 +165,10 @@ class Resuming:
     def _take_over(self, context: RunContext) -> None:
         for role, run in self._same.items():
             then = self._then(role)
-            context.store.add_samples(run.id, kept_samples(then, self.earlier.pairs))
+            context.store.record(run.id, SamplesAdded(samples=kept_samples(then, self.earlier.pairs)))
             if role == "baseline":
-                context.store.note_run(
-                    run.id, f"{len(self.earlier.pairs)} of its launches are of run {then.id}"
-                )
+                sentence = f"{len(self.earlier.pairs)} of its launches are of run {then.id}"
+                context.store.record(run.id, Remarked(text=sentence))
         context.note(f"resumed: {self.earlier.name} are kept, which was interrupted")
 
     def _then(self, role: Role) -> Run:

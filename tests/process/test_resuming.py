@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from optrack.host.leftovers import leftovers
+from optrack.host.teardown import leftovers
 from tests.process.conftest import FAKE, eventually
 from tests.process.torture import Project
 
@@ -62,7 +62,7 @@ class Interrupted(Project):
                 follower.send_signal(signal.SIGINT)
             follower.communicate(timeout=60)
         (folder / "hold").unlink()
-        ((self.earlier,),) = self.rows("SELECT id FROM run WHERE beside IS NULL")
+        ((self.earlier,),) = self.rows("SELECT id FROM run WHERE paired_run IS NULL")
 
     def passes(self) -> list[str]:
         """The items of the benchmark passes so far."""
@@ -85,7 +85,7 @@ class Interrupted(Project):
 
     def beside(self, run: str) -> str:
         """The baseline's run beside this one."""
-        ((found,),) = self.rows("SELECT id FROM run WHERE beside = ?", run)
+        ((found,),) = self.rows("SELECT id FROM run WHERE paired_run = ?", run)
         return str(found)
 
 

@@ -191,12 +191,14 @@ class ShowItemAnswer(Answer):
 
 
 class ChoiceAnswer(Answer):
-    """`next --explain`: which item is next, and why no other; what failed before with a recipe like its."""
+    """`next --explain`: which item is next, and why no other; what failed before with a recipe like its. `value` is
+    the choice itself."""
 
     next: str | None
     summary: str
     reasons: tuple[Reason, ...]
     warnings: tuple[str, ...] = ()
+    value: Choice = Field(exclude=True)
 
 
 class AddAnswer(Answer):

@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from optrack.cli import output
 from optrack.errors import UsageError
 from optrack.host.regular import MOST_BYTES, open_regular, read_regular, reason
 
 if TYPE_CHECKING:
     from optrack.host.stretch import Stretch
+    from optrack.model.gate import Gate
 
 _STDIN_HINT = "only regular files are read; `-` is standard input"
 
@@ -42,9 +42,9 @@ def whole_file(file: str) -> Stretch:
         raise UsageError(f"{file} can't be read: {reason(error)}", hint=_STDIN_HINT) from error
 
 
-def write_text(target: Path, text: str) -> None:
+def write_text(target: Path, text: str, gate: Gate) -> None:
     """Write a text file, its secrets masked, in one step: a reader sees the old text or the new one, never a part."""
-    write_bytes(target, output.gate().text(text).encode("utf-8", errors="replace"))
+    write_bytes(target, gate.text(text).encode("utf-8", errors="replace"))
 
 
 def write_bytes(target: Path, data: bytes) -> None:
