@@ -48,8 +48,8 @@ def run_launches(context: RunContext) -> None:
             at_most=session.is_sequential,
         )
     )
-    if session.why_anew is not None:
-        context.note(session.why_anew)
+    if session.why_not_resumed is not None:
+        context.note(session.why_not_resumed)
     for arm, number in session.schedule():
         if arm is not candidate and number == session.first:
             context.store.claim(arm.run)
