@@ -26,7 +26,11 @@ _LINE = re.compile(
 )
 _HEADING = re.compile(r"^(?P<indent>\s*)(?P<label>[^\W\d_][^=\n]{0,60}?):\s*$")
 _PAIR = re.compile(
-    rf"(?P<name>[^\W\d_][\w.@%/-]{{0,40}})\s?[=:]\s?(?P<value>{_NUMBER})\s?(?P<unit>{_UNIT}(?![\w.@%/-]*\s?[=:]))?"
+    rf"(?P<name>[^\W\d_][\w.@%/-]{{0,40}})\s?[=:]\s{{0,3}}(?P<value>{_NUMBER})\s?(?P<unit>{_UNIT}(?![\w.@%/-]*\s?[=:]))?"
+)
+_LISTED = re.compile(
+    r"^(?P<label>[A-Z][\w ]{0,30}?)\s+\[(?P<names>[\w., ]{1,80})\]"
+    r"\s+(?P<values>[^,\s]{1,20}(?:, ?[^,\s]{1,20}){0,9})\s*$"
 )
 _STATISTIC = re.compile(
     r"(?:avg|average|mean|median|med|min|max|std(?:dev)?|stdev|sum|p\d+(?:_\d+)?|total|count)"
@@ -49,6 +53,8 @@ def add_lines(output: Output, found: Found, taken: frozenset[int]) -> None:
         elif (match := _LINE.match(line)) is not None:
             inside = section if len(match["indent"]) > indent else ""
             again |= _add_line(found, match, inside, stamped=stamped or _LOG.search(full) is not None)
+        elif (listed := _LISTED.match(line)) is not None:
+            _add_listed(found, listed)
         elif not stamped and _LOG.search(full) is None and (row := _pairs(line)) is not None:
             series.setdefault(tuple(row), []).append(row)
     if again:
@@ -56,7 +62,10 @@ def add_lines(output: Output, found: Found, taken: frozenset[int]) -> None:
             f"{len(again)} names are there several times ({', '.join(sorted(again)[:5])}); the last counts"
         )
     for rows in series.values():
-        add_rows(found, rows)
+        leads = {row.get("", "") for row in rows}
+        bare = all(_STATISTIC.fullmatch(slugged(name)) for name in rows[0] if name)
+        same = slugged(leads.pop()) if len(leads) == 1 and bare else ""
+        add_rows(found, [{k: v for k, v in row.items() if k or not same} for row in rows], prefix=same)
 
 
 def _add_line(found: Found, match: re.Match[str], section: str, *, stamped: bool) -> set[str]:
@@ -89,6 +98,18 @@ def _add_line(found: Found, match: re.Match[str], section: str, *, stamped: bool
         ):
             found.add(f"{name}_{slugged(more[1]) or 'pct'}", more[0], unit_of(more[1]))
     return again
+
+
+def _add_listed(found: Found, match: re.Match[str]) -> None:
+    """Add the values of a line such as `Latencies  [mean, 99, max]  2.6ms, 6.1ms, 12ms`."""
+    names, cells = match["names"].split(","), match["values"].split(",")
+    for name, cell in zip(names, cells, strict=False):
+        measure = measure_of(cell)
+        statistic = f"p{name.strip()}" if name.strip().replace(".", "").isdecimal() else name
+        if measure is not None and len(names) == len(cells):
+            add_measure(
+                found, slugged(f"{match['label']} {statistic}"), measure[0], measure[1], None, "", None
+            )
 
 
 def _pairs(line: str) -> dict[str, str] | None:

@@ -20,7 +20,7 @@ from optrack.metrics.tool import PrintedTool, printed_parser
 
 LOCUST = "locust"
 _TIME = r"(?P<value>[\d.]+)(?P<unit>[uµμmn]?s|m|h)"
-_SECS = r"(?P<value>[\d.]+) secs"
+_SECS = r"(?P<value>[\d.]+) secs?"
 
 WRK = PrintedTool(
     name="wrk",
@@ -59,18 +59,16 @@ HEY = PrintedTool(
         (rf"^ +Fastest:\s+{_SECS}", "fastest_latency_s", "s"),
         (rf"^ +Average:\s+{_SECS}", "average_latency_s", "s"),
         (r"^ +Requests/sec:\s+(?P<value>[\d.]+)", "requests_per_second", "req/s"),
+        (r"^ +Size/sec:\s+(?P<value>[\d.]+) KiB", "size_kib_s", "KiB/s"),
+        (r"^ +Size/sec:\s+(?P<value>[\d.]+) MiB", "size_mib_s", "MiB/s"),
         (r"^ +Size/request:\s+(?P<value>\d+) bytes", "size_per_request", "bytes"),
-        (rf"^ +(?P<key>[1-9][\d.]{{0,6}})%+ in {_SECS}", "p{key}_latency_s", "s"),
+        (rf"^ +(?P<key>[1-9]\d{{0,2}}(?:\.[1-9]\d*)?)(?:\.0+)?%+ in {_SECS}", "p{key}_latency_s", "s"),
         (rf"^ +(?P<key>DNS-lookup|req write|resp wait|resp read):\s+{_SECS}", "average_{key}_s", "s"),
         (r"^ +\[2\d\d\]\s+(?P<value>\d+) responses", "completed", "requests"),
     ),
     failures=(
         (r"^ +\[[13-9]\d\d\]\s+(\d+) responses", "responses weren't 2xx"),
-        (r"^ +\[(\d+)\]\t(?!\|)\D", "requests failed"),
-        (
-            r"^ +\[(\d+)\] +(?:Get|Post|Put|Patch|Delete|Head|Options|dial|context|net|read|write)\b",
-            "requests failed",
-        ),
+        (r"^ +\[(\d+)\]\s+[^\d\s|]", "requests failed"),
     ),
 )
 AB = PrintedTool(
@@ -163,7 +161,7 @@ def _parse_locust(output: Output) -> Parsed:
 
 PARSERS = (
     printed_parser(WRK, "wg/wrk: src/wrk.c, src/stats.c (also giltene/wrk2)", ("wrk2",)),
-    printed_parser(HEY, "rakyll/hey: requester/print.go"),
+    printed_parser(HEY, "rakyll/hey: requester/print.go (also hatoo/oha)", ("oha",)),
     printed_parser(AB, "apache/httpd: support/ab.c", ("apachebench",)),
     Parser(
         name=LOCUST,

@@ -15,7 +15,14 @@ from optrack.model.metrics import Reading, metric_named, rate_direction, unit_of
 MOST_ROWS_APART = 100
 """Of more rows only the last is read: that is a course of time, not cases."""
 MOST_READINGS = 1000
-_SHORT = {"batch_size": "bs", "batch": "bs", "max_concurrency": "c", "num_concurrency": "c", "rate": "rate"}
+_SHORT = {
+    "batch_size": "bs",
+    "bs": "bs",
+    "batch": "bs",
+    "max_concurrency": "c",
+    "num_concurrency": "c",
+    "rate": "rate",
+}
 _SHORT |= dict.fromkeys(("concurrency", "concur", "conc", "c"), "c")
 _SHORT |= dict.fromkeys(("depth", "n_depth", "starting_depth"), "d")
 _SETTING = re.compile(
@@ -39,6 +46,9 @@ _FAILED = re.compile(
     r"(?:total_|num_|n_|request_|requests_)?(?:failed|failures?|errors?|errored|timeouts|failed_requests|num_failed"
     r"|error_count|failure_count|failed_count|errors_total|num_failures|num_errors)"
 )
+
+
+_SUCCESS = re.compile(r"(?:request_)?success(?:_rate|_ratio)(?:_ratio|_pct|_percent)?")
 
 
 @dataclass
@@ -66,6 +76,9 @@ class Found:
         better = rate_direction(name, base.unit) if is_rate else base.better
         metric = metric_named(full, unit=base.unit).model_copy(update={"better": better})
         self.readings[full] = Reading(metric=metric, value=value)
+        share = 100 if unit == "%" else 1
+        if _SUCCESS.fullmatch(name) and value < share and self.failed is None:
+            self.failed = f"only {value / share:.4g} of the requests succeeded ({full})"
         if _FAILED.fullmatch(name) and value > 0 and value == int(value) and self.failed is None:
             self.failed = f"{value:,.0f} failed ({full})"
 

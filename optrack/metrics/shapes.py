@@ -10,6 +10,7 @@ from optrack.metrics.output import Output, Parsed, Parser, numeric
 from optrack.metrics.requests import checked
 from optrack.metrics.rows import (
     Found,
+    add_measure,
     add_rows,
     is_setting,
     named,
@@ -21,8 +22,10 @@ from optrack.metrics.tables import (
     delimited_table,
     framed_tables,
     has_no_header,
+    measure_of,
 )
 from optrack.metrics.tool import WORK, setting_of
+from optrack.model.metrics import unit_of
 
 NOTE = "read by shape: no known tool wrote this, so look at the names and units"
 _MOST_DEPTH = 6
@@ -35,15 +38,19 @@ def _json(output: Output) -> Found:
     if not documents:
         return found
     same = [d for d in documents if d.keys() == documents[-1].keys()]
-    if len(same) > 1 and not any(isinstance(value, dict | list) for value in same[-1].values()):
+    if len(same) > 1 and not any(_has_rows(value) for value in same[-1].values()):
         add_rows(found, [_flat(d, found) for d in same])
         return found
     if len(documents) > 1:
         found.notes.append(f"{len(documents)} JSON objects in this pass; the last one counts")
     lists: list[tuple[str, list[Any]]] = []
     for path, key, value in _leaves(documents[-1], "", found, lists):
+        measure = measure_of(value) if isinstance(value, str) and " " in value else None
         amount = None if isinstance(value, str) else numeric(value)
-        if key in WORK or (amount is not None and is_setting(key)):
+        if measure is not None and unit_of(measure[1]) is not None:
+            name, unit = named(path)
+            add_measure(found, name, measure[0], measure[1], unit, "", measure[2])
+        elif key in WORK or (amount is not None and is_setting(key)):
             if amount is not None or isinstance(value, str):
                 found.settings[path] = setting_of(value)
         elif amount is not None and path:
@@ -53,6 +60,12 @@ def _json(output: Output) -> Found:
         flat = [_flat(row, found) for row in rows if isinstance(row, dict)]
         add_rows(found, flat, prefix=path if len(lists) > 1 else "")
     return found
+
+
+def _has_rows(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_rows, value.values()))
+    return isinstance(value, list) and any(isinstance(row, dict) for row in value)
 
 
 def _leaves(
@@ -65,7 +78,13 @@ def _leaves(
     """Yield the path of each plain value, its own key, and itself; lists of objects go to `lists`."""
     for key, inner in value.items():
         name = slugged(f"{path} {key}") if path else slugged(str(key))
-        if isinstance(inner, dict):
+        if (
+            isinstance(inner, dict)
+            and isinstance(inner.get("unit"), str)
+            and numeric(inner.get("value")) is not None
+        ):
+            yield name, slugged(str(key)), f"{inner['value']} {inner['unit']}"
+        elif isinstance(inner, dict):
             if depth < _MOST_DEPTH:
                 yield from _leaves(inner, name, found, lists, depth + 1)
             else:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from optrack.metrics.output import Output, number
+from optrack.model.metrics import unit_of
 
 MOST_ROWS = 10_000
 """At most so many rows of a table, the last ones, are read."""
@@ -136,7 +137,7 @@ def aligned_tables(output: Output) -> Iterator[TextTable]:
 
 def _aligned(lines: tuple[str, ...], start: int) -> TextTable | None:
     for split in (str.split, _by_gaps):
-        header = split(lines[start])
+        header = split(lines[start].removeprefix("#"))
         if not 1 < len(header) <= _MOST_CELLS or not is_header(header):
             continue
         at, rows = [start], []
@@ -150,7 +151,8 @@ def _aligned(lines: tuple[str, ...], start: int) -> TextTable | None:
             else:
                 break
         widths = {len(row) for row in rows}
-        if len(widths) == 1 and max(widths) > 2:
+        has_unit = any(unit_of(unit) is not None for unit in re.findall(r"\(([^()]{1,30})\)", lines[start]))
+        if len(widths) == 1 and (max(widths) > 2 or has_unit):
             names = header if widths == {len(header)} else ["", *header]
             return TextTable(header=tuple(names), rows=tuple(map(tuple, rows)), lines=frozenset(at))
     return None

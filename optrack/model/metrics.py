@@ -78,6 +78,7 @@ _NOUNS = {
     **{noun: noun for noun in ("items", "samples", "images", "steps", "rows", "events", "hits", "misses")},
     **{noun: noun for noun in ("transactions", "frames", "lines", "messages", "inf", "flop")},
     **dict.fromkeys(("b", "byte", "bytes"), "B"),
+    **dict.fromkeys(("bit", "bits"), "bit"),
     **{f"{k}{i}{b}": f"{k.upper()}{i}B" for k in "kmgtp" for i in ("", "i") for b in ("b", "bytes")},
 }
 """What is counted, by its spellings, as a unit shows it."""
@@ -105,10 +106,10 @@ _PLAIN_UNITS = {
     **{noun: noun for noun in ("iops", "count", "steps", "samples", "bytes")},
 }
 _PER = re.compile(r"(?P<what>#|[a-z]{1,20}\.?) ?(?:/|per) ?(?P<time>[a-z]{1,12})(?:/user)?")
-_SINGULAR = frozenset({"t", "b", "token", "request", "query", "op", "byte"})
+_SINGULAR = frozenset({"t", "b", "token", "request", "query", "op", "byte", "bit"})
 _UNIT_WORDS = "|".join(sorted(_NOUNS.keys() - _SINGULAR, key=len, reverse=True))
 _RATE_END = re.compile(
-    rf"(?:^|_)(?:(?P<what>{_UNIT_WORDS})_(?:per_)?|(?P<other>(?:[a-z0-9]+_)?per_))(?P<time>s|secs?|seconds?|min)$"
+    rf"(?:^|_)(?:(?P<what>{_UNIT_WORDS})_(?:per_)?|(?P<one>{'|'.join(sorted(_SINGULAR))})_per_|(?P<other>(?:[a-z0-9]+_)?per_))(?P<time>s|secs?|seconds?|min)$"
 )
 _TIME_END = re.compile(r"_(ms|us|ns|s|sec|secs|seconds|msec|usec|minutes)$")
 _OTHER_ENDS = {
@@ -157,6 +158,9 @@ _NO_DIRECTION = (
     "max_concurrency",
     "max_concurrent_requests",
 )
+_STATISTIC_END = re.compile(
+    r"(?:(?<=_s)|(?<=_ms)|(?<=_us)|(?<=_ns))_(?:mean|median|avg|min|max|(?:quantiles_)?p\d+(?:_\d+)?)$"
+)
 _SPREADS = re.compile(r"(?:^|_)(?:std|stddev|stdev|sd|sem)(?:_|$)")
 _TOKENS = re.compile(r"total_(?:.*_)?tokens(?:_retokenized)?")
 _COUNTS = re.compile(
@@ -201,10 +205,11 @@ def unit_of(text: str) -> str | None:
 def _unit(name: str) -> str:
     if name in _NAMED_UNITS:
         return _NAMED_UNITS[name]
+    name = _STATISTIC_END.sub("", name)
     rate = _RATE_END.search(name)
     if rate is not None:
-        time = _TIMES[rate["time"]]
-        return f"{_NOUNS[rate['what']]}/{time}" if rate["what"] else f"/{time}"
+        time, what = _TIMES[rate["time"]], rate["what"] or rate["one"]
+        return f"{_NOUNS[what]}/{time}" if what else f"/{time}"
     if (time_end := _TIME_END.search(name)) is not None:
         return _TIMES[time_end[1]]
     if name.endswith("token_throughput"):
@@ -217,7 +222,7 @@ def _unit(name: str) -> str:
 
 
 def _direction(name: str) -> Better | None:
-    words = name.lower()
+    words = _STATISTIC_END.sub("", name.lower())
     if words in _NO_DIRECTION or _SPREADS.search(words) or _COUNTS.search(words):
         return None
     if _RATE.search(words):

@@ -117,6 +117,35 @@ def test_lines_of_pairs_are_rows() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "name", "value", "unit"),
+    [
+        ("Latency avg: 22.5 ms, p99: 31.5 ms\n", "latency_p99_ms", 31.5, "ms"),
+        ("Latencies     [min, mean, 99]   1.5ms, 2.5ms, 6.5ms\n", "latencies_p99_ms", 6.5, "ms"),
+        ("# Size    Latency (us)\n1       1.5\n64      2.5\n", "latency_us_size_64", 2.5, "us"),
+        ('{"results_ttft_s_mean": 0.25, "out_token_per_s_mean": 9.5}', "results_ttft_s_mean", 0.25, "s"),
+        ('{"speed": {"value": 81.5, "unit": "tok/s"}}', "speed_tok_s", 81.5, "tok/s"),
+        (
+            "BS=1 | Throughput: 80.5 tok/s\nBS=8 | Throughput: 510.5 tok/s\n",
+            "throughput_tok_s_bs8",
+            510.5,
+            "tok/s",
+        ),
+    ],
+)
+def test_a_value_has_its_name_its_unit_and_its_row_in_any_layout(
+    text: str, name: str, value: float, unit: str
+) -> None:
+    parsed = _auto(text)
+    found = {r.metric.name: (r.value, r.metric.unit) for r in parsed.readings}
+    assert found.get(name) == (value, unit)
+
+
+def test_a_share_of_requests_that_succeeded_must_be_all_of_them() -> None:
+    assert _auto("Throughput: 9.5 req/s\nSuccess rate: 100.00%\n").invalid is None
+    assert _auto("Throughput: 9.5 req/s\nSuccess rate: 97.50%\n").invalid is not None
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "HEAD\tmodelA\t397.0\t17.0\nHEAD\tmodelB\t398.0\t18.0\n",
