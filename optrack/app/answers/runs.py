@@ -237,6 +237,7 @@ class ParseAnswer(Answer):
     invalid: str | None
     metrics: Mapping[str, ParsedMetric]
     notes: tuple[str, ...]
+    settings: Mapping[str, int | float | str] = {}
     earlier: int
     readings: tuple[Reading, ...] = Field(exclude=True)
 
