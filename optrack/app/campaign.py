@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from optrack.app.project import Standing, now
 from optrack.app.spawn import await_runner, is_running, request_stop, spawn_runner, unrecorded
 from optrack.errors import NothingToRunError, StoreError, UsageError
 from optrack.host.proc import is_alive
-from optrack.model.events import Entry, RunEnded
+from optrack.model.events import Entry, RunEnded, StopRequested
 from optrack.model.item import Note, Transition, judgement_of
 from optrack.model.judgement import Judgement
 from optrack.model.plan import Item, Status
@@ -152,6 +153,9 @@ class Campaign(Standing):
         owner = self.reader.run(run.beside) if run.beside else run
         if not request_stop(owner, force=force):
             self.recover()
+        elif self.reader.run(owner.id).outcome is None:
+            with suppress(StoreError):
+                self.store.append(owner.id, StopRequested(actor=self.settings.actor, force=force), now())
 
     def recover(self) -> tuple[str, ...]:
         """Close the runs whose runner has died, end what it left behind, and say so, one line each."""

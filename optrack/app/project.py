@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from optrack.app.finding import nearest
 from optrack.app.renewal import with_fresh_baseline
@@ -170,6 +170,18 @@ class Standing:
         folder = Path(tempfile.mkdtemp(prefix="optrack-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         return folder
+
+    def at(self, written: Plan, plan: Plan) -> Self:
+        """Return a campaign on the same record that stays at this plan: it reads no file and takes nothing over."""
+        fixed = type(self)(self.settings, self._plan_file)
+        fixed.__dict__ |= {"written": written, "plan": plan, "reader": self.reader, "gate": self.gate}
+        return fixed
+
+    def close(self) -> None:
+        """Close the connections to the record."""
+        for part in ("store", "reader"):
+            if part in self.__dict__:
+                self.__dict__.pop(part).close()
 
     # -- what stands where -----------------------------------------------------------------------------
 
