@@ -101,8 +101,7 @@ def _declared() -> list[str]:
 
 def _captured(campaign: Campaign) -> list[str]:
     names: dict[str, None] = {}
-    for run in campaign.reader.runs(campaign.plan.name, limit=_RUNS):
-        snapshot = campaign.reader.run(run.id).snapshot
-        if snapshot is not None:
-            names |= dict.fromkeys(dotted(path) for path, _ in leaves(snapshot.model_dump()))
+    for run in campaign.reader.runs(campaign.plan.name, limit=_RUNS, with_=["snapshot"]):
+        if run.snapshot is not None:
+            names |= dict.fromkeys(dotted(path) for path, _ in leaves(run.snapshot.model_dump()))
     return list(names)

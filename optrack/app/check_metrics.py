@@ -10,8 +10,9 @@ from optrack.judge.derived import expression_problem
 from optrack.metrics.names import names_of_log, names_of_tool
 from optrack.model.metrics import metric_named
 from optrack.model.plan import Item, Plan, Problem
-from optrack.model.recipe import Recipe, layers_of
-from optrack.model.shape import nearest
+from optrack.model.recipe import Recipe
+from optrack.model.text import nearest
+from optrack.model.treatment import layers_of
 from optrack.plan.resolve import combined_ids, resolve
 
 _PERCENTILE = re.compile(r"^p\d{1,2}(?:[._]\d+)?_")

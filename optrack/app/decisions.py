@@ -28,17 +28,17 @@ def judge_again(campaign: Campaign, item_id: str) -> Judgement | None:
     state = campaign.state(item_id)
     if state.judgement is None:
         return None
-    run = campaign.reader.run(state.judgement.candidate)
     court = Court(campaign.reader, campaign.plan)
-    judgement = court.judge(run, _baseline_of(campaign, state.judgement))
+    run = court.run(state.judgement.candidate)
+    judgement = court.judge(run, _judged_against(court, state.judgement))
     if judgement != state.judgement:
         keep_verdict(campaign.store, court, judgement, run, _now())
     return judgement
 
 
-def _baseline_of(campaign: Campaign, judgement: Judgement) -> Run | None:
+def _judged_against(court: Court, judgement: Judgement) -> Run | None:
     """Return the run that a judgement was made against."""
-    return campaign.reader.run(judgement.baseline) if judgement.baseline else None
+    return court.run(judgement.baseline) if judgement.baseline else None
 
 
 def credit_again(campaign: Campaign) -> tuple[str, ...]:
@@ -49,8 +49,8 @@ def credit_again(campaign: Campaign) -> tuple[str, ...]:
         judgement = state.judgement
         if judgement is None or judgement.attribution.status != "confounded" or state.stale:
             continue
-        run = campaign.reader.run(judgement.candidate)
-        again = court.judge(run, _baseline_of(campaign, judgement))
+        run = court.run(judgement.candidate)
+        again = court.judge(run, _judged_against(court, judgement))
         if again.attribution.status == "single":
             keep_verdict(campaign.store, court, again, run, _now())
             resolved.append(state.item.id)
@@ -158,29 +158,31 @@ def audit_plan(campaign: Campaign) -> tuple[Relabelled, ...]:
     plan = campaign.plan
     court = Court(campaign.reader, plan, hindsight=True)
     judged = {state.item.id: state.judgement for state in campaign.states() if state.judgement is not None}
+    court.load(
+        run for judgement in judged.values() for run in (judgement.candidate, judgement.baseline) if run
+    )
     cases = [
-        court.case(campaign.reader.run(judgement.candidate), _baseline_of(campaign, judgement)).model_copy(
+        court.case(court.run(judgement.candidate), _judged_against(court, judgement)).model_copy(
             update={"stored": judgement}
         )
         for judgement in judged.values()
     ]
-    changed = tuple(_whole(campaign, one) for one in audit(cases, campaign.reader.rejections(plan.name)))
+    changed = tuple(_whole(court, one) for one in audit(cases, campaign.reader.rejections(plan.name)))
     for one in changed:
-        keep_verdict(campaign.store, court, one.after, campaign.reader.run(one.run), _now())
+        keep_verdict(campaign.store, court, one.after, court.run(one.run), _now())
         if one.offer_again and campaign.state(one.item).status == "completed":
             campaign.store.transition(plan.name, one.item, "pending", who="optrack", why=one.why, at=_now())
     same = judged.keys() - {one.item for one in changed}
     for item in sorted(same) if changed else ():
-        run = campaign.reader.run(judged[item].candidate)
-        keep_against_original(campaign.store, court, judged[item], run, _now())
+        keep_against_original(campaign.store, court, judged[item], court.run(judged[item].candidate), _now())
     campaign.roll_up()
     return changed
 
 
-def _whole(campaign: Campaign, changed: Relabelled) -> Relabelled:
+def _whole(court: Court, changed: Relabelled) -> Relabelled:
     """Return a conclusion drawn again with what it tells beside its verdict."""
-    baseline = _baseline_of(campaign, changed.after)
-    after = with_remarks(changed.after, campaign.reader.run(changed.run), baseline)
+    baseline = _judged_against(court, changed.after)
+    after = with_remarks(changed.after, court.run(changed.run), baseline)
     return changed.model_copy(update={"after": after})
 
 

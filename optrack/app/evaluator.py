@@ -24,19 +24,19 @@ from optrack.judge.lineage import Link, against_original, in_force_at
 from optrack.judge.remarks import with_remarks
 from optrack.judge.sequential import launch_order, next_step
 from optrack.judge.unseen import of_a_failed_start
-from optrack.model.item import Adoption, judgement_of
+from optrack.model.item import Acceptance, Adoption, ItemState, judgement_of
 from optrack.model.judgement import Difference, Judgement
 from optrack.model.metrics import CHECK, Metric, means_of, metric_named
 from optrack.model.plan import Plan
-from optrack.model.recipe import treatment
-from optrack.model.recipe_build import recipe_from
+from optrack.model.recipe import recipe_from
 from optrack.model.run import Run
 from optrack.model.snapshot import Snapshot
+from optrack.model.treatment import treatment
 from optrack.plan.schedule import comparisons
-from optrack.store.reader import Reader
+from optrack.store.read import Reader
 
 if TYPE_CHECKING:
-    from optrack.store.store import Store
+    from optrack.store.write import Store
 
 
 _HISTORY_RUNS = 20
@@ -53,6 +53,21 @@ class Court:
         self._reader = reader
         self._plan = plan
         self._hindsight = hindsight
+        self._runs: dict[str, Run] = {}
+        self._states: tuple[ItemState, ...] | None = None
+
+    def load(self, runs: Iterable[str]) -> None:
+        """Read these runs whole, those that weren't read yet, in a few queries."""
+        self._runs |= self._reader.runs_by_id(run for run in runs if run not in self._runs)
+
+    def run(self, run: str) -> Run:
+        """Return a whole run that has ended, by its full id."""
+        self.load([run])
+        return self._runs[run]
+
+    def forget_states(self) -> None:
+        """Read anew where the items stand: a judgement was recorded."""
+        self._states = None
 
     def judge(self, candidate: Run, baseline: Run | None = None) -> Judgement:
         """Return the judgement of a whole run, against the given baseline's run or the one it belongs to."""
@@ -80,7 +95,7 @@ class Court:
         baseline = baseline or self.baseline_for(candidate)
         base = baseline.recipe if baseline else self._base_recipe(candidate)
         factors = treatment(candidate.recipe, base) if base else {}
-        accepted = [a.field for a in self._reader.acceptances(self._plan.name, candidate.item)]
+        accepted = [a.field for a in self._acceptances if a.item in (None, candidate.item)]
         found = (
             differences(
                 candidate.snapshot or Snapshot(),
@@ -136,16 +151,16 @@ class Court:
         ]
         if not chain:
             return None
-        baseline = self._reader.run(judgement.baseline) if judgement.baseline else None
+        baseline = self.run(judgement.baseline) if judgement.baseline else None
         return against_original(judgement, chain, self.rules(candidate, baseline, interleaved=True))
 
     def _begun(self, judgement: Judgement, candidate: Run) -> datetime:
-        return self._reader.run(judgement.baseline).started_at if judgement.baseline else candidate.started_at
+        return self.run(judgement.baseline).started_at if judgement.baseline else candidate.started_at
 
     def _link(self, adoption: Adoption, judgement: Judgement | None, history: Sequence[Adoption]) -> Link:
         on: tuple[Adoption, ...] = ()
         if judgement is not None and adoption.run is not None:
-            on = in_force_at(history, self._begun(judgement, self._reader.run(adoption.run)))
+            on = in_force_at(history, self._begun(judgement, self.run(adoption.run)))
         return Link(item=adoption.item, judgement=judgement, on=tuple(other.item for other in on))
 
     def rules(self, candidate: Run, baseline: Run | None, *, interleaved: bool) -> Rules:
@@ -167,10 +182,10 @@ class Court:
             return self._reader.run(beside)
         earlier = [
             run.id
-            for run in self._reader.runs(self._plan.name, self._plan.baseline)
+            for run in self._baseline_runs
             if run.outcome == "succeeded" and run.id < candidate.id and run.id not in self._rejected
         ]
-        return self._reader.run(max(earlier)) if earlier else None
+        return self.run(max(earlier)) if earlier else None
 
     def _unlike_later(
         self, candidate: Run, baseline: Run, found: Sequence[Difference]
@@ -180,7 +195,7 @@ class Court:
             return ()
         later = [
             run
-            for run in self._reader.runs(self._plan.name, self._plan.baseline)
+            for run in self._baseline_runs
             if run.id > candidate.id
             and run.outcome == "succeeded"
             and run.id not in self._rejected
@@ -188,7 +203,7 @@ class Court:
         ]
         if not later:
             return ()
-        following = self._reader.run(min(run.id for run in later))
+        following = self.run(min(run.id for run in later))
         between = differences(following.snapshot or Snapshot(), baseline.snapshot or Snapshot(), declared={})
         return lost_since(found, between, following.id)
 
@@ -197,13 +212,30 @@ class Court:
         """The runs that can't be compared with, and why."""
         return self._reader.rejections(self._plan.name)
 
+    @cached_property
+    def _acceptances(self) -> Sequence[Acceptance]:
+        return self._reader.acceptances(self._plan.name)
+
+    @cached_property
+    def _baseline_runs(self) -> Sequence[Run]:
+        """The baseline's runs, newest first, without what they measured and captured."""
+        return self._reader.runs(self._plan.name, self._plan.baseline)
+
+    @cached_property
+    def _recent(self) -> Sequence[tuple[Run, Evidence]]:
+        """The baseline's latest runs with what they measured of the primary metric, newest first."""
+        metric = self._plan.metric.name
+        latest = self._baseline_runs[:_HISTORY_RUNS]
+        samples = self._reader.samples([run.id for run in latest], metric)
+        measured = (run.model_copy(update={"samples": samples[run.id]}) for run in latest)
+        return [(run, evidence_of(_side(run, ()), metric)) for run in measured]
+
     def _history(self, candidate: Run) -> History | None:
         """The spread between launches, from the baseline's latest runs apart from this session."""
         groups: dict[str, list[Evidence]] = {}
-        for run in self._reader.runs(self._plan.name, self._plan.baseline, _HISTORY_RUNS):
+        for run, evidence in self._recent:
             usable = run.outcome == "succeeded" and run.id != candidate.id and run.beside != candidate.id
             if usable and (self._hindsight or run.id < candidate.id):
-                evidence = evidence_of(_side(self._reader.run(run.id), ()), self._plan.metric.name)
                 groups.setdefault(run.recipe_digest, []).insert(0, evidence)
         return history_of(groups)
 
@@ -211,14 +243,15 @@ class Court:
         """The recipe of the baseline's latest run, which a run that failed before it had one was to differ from."""
         if candidate.outcome not in ("failed", "timed_out") or candidate.item == self._plan.baseline:
             return {}
-        latest = self._reader.runs(self._plan.name, self._plan.baseline, 1)
-        return latest[0].recipe if latest else {}
+        return self._baseline_runs[0].recipe if self._baseline_runs else {}
 
     def _seen_alone(self, item: str) -> tuple[frozenset[str], ...]:
         """The treatments of the other items that have a fair verdict."""
+        if self._states is None:
+            self._states = self._reader.items(self._plan.name)
         return tuple(
             frozenset(state.judgement.attribution.factors)
-            for state in self._reader.items(self._plan.name)
+            for state in self._states
             if state.item.id != item
             and state.judgement is not None
             and state.judgement.is_decided
@@ -281,6 +314,7 @@ def _positions(turns: Sequence[str], side: str) -> tuple[int, ...]:
 def keep_verdict(store: Store, court: Court, judgement: Judgement, run: Run, at: datetime) -> None:
     """Record the judgement of a run, and beside it the one against the original configuration."""
     store.put_judgement(judgement, run.plan, run.item, at)
+    court.forget_states()
     keep_against_original(store, court, judgement, run, at)
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from optrack.errors import UsageError
 from optrack.model.gate import Gate
 from optrack.model.plan import Item
-from optrack.model.recipe import leaves
 from optrack.model.run import Run
+from optrack.model.treatment import leaves
 
 if TYPE_CHECKING:
     from optrack.app.campaign import Campaign

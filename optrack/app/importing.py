@@ -54,9 +54,8 @@ def import_files(
 
 def _require_new(campaign: Campaign, item: str, result: Result) -> None:
     """Raise UsageError for the very numbers that an imported run of the item has already."""
-    for run in campaign.reader.runs(campaign.plan.name, item):
-        whole = campaign.reader.run(run.id)
-        if whole.snapshot is None and set(map(_number, whole.samples)) == set(map(_number, result.samples)):
+    for run in campaign.reader.runs(campaign.plan.name, item, with_=("samples", "snapshot")):
+        if run.snapshot is None and set(map(_number, run.samples)) == set(map(_number, result.samples)):
             raise UsageError(
                 f"these results were imported as run {run.id} already: nothing changes",
                 hint="another launch of the same configuration gives other numbers",

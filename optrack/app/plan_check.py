@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Collection, Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
 from optrack.app.check_metrics import metric_problems
 from optrack.errors import PlanError
 from optrack.model.plan import Item, Plan, Problem, RecipeLayer
-from optrack.model.recipe import layers_of, leaf_paths, overlay
-from optrack.model.shape import nearest
+from optrack.model.text import nearest
+from optrack.model.treatment import layers_of, leaf_paths, overlay
 from optrack.plan.resolve import combined_ids, resolve
 from optrack.plan.schedule import children_of, is_runnable
 from optrack.plan.skip import read_condition
@@ -28,6 +30,7 @@ def check(plan: Plan, *, metrics: Collection[str] | None = None) -> tuple[Proble
         found += _of_item(plan, item)
     found += _recipes(plan)
     found += _bare(plan)
+    found += _left(plan)
     found += metric_problems(plan) if metrics is None else ()
     if metrics is not None:
         found += _metrics(plan, metrics)
@@ -125,6 +128,20 @@ def _of_item(plan: Plan, item: Item) -> Iterator[Problem]:
             item.line,
             f"`Skip if: {item.skip_if[:60]}` can't be evaluated, so `{item.id}` is never skipped",
             "write it like `1B is an improvement` or `1A failed`",
+        )
+
+
+def _left(plan: Plan) -> Iterator[Problem]:
+    """What may have been meant as an item and wasn't read as one; neighbours of one kind and reason are one problem."""
+    lines = sorted(item.line for item in plan.items)
+    doubtful = [left for left in plan.left_out if left.doubtful]
+    for _, group in groupby(doubtful, lambda left: (left.kind, left.reason, bisect(lines, left.line))):
+        first, *others = group
+        more = f" and {len(others)} more like it" if others else ""
+        yield _warning(
+            first.line,
+            f"`{first.text[:80]}`{more} isn't read as an item: {first.reason}",
+            "write {#id} behind it to take it, or {.note} if it is none",
         )
 
 

@@ -13,7 +13,8 @@ from optrack.engines.registry import engine_named
 from optrack.errors import PlanError
 from optrack.metrics.registry import RULES_ONLY, parser_named
 from optrack.model.plan import Item, Plan, Problem
-from optrack.model.recipe import Recipe, layers_of
+from optrack.model.recipe import Recipe
+from optrack.model.treatment import layers_of
 from optrack.plan.resolve import combined_ids, resolve
 
 _TOLD = ("engine", "server", "env", "launch", "bench", "warmup", "repo", "patch")

@@ -25,11 +25,11 @@ from optrack.plan.resolve import Resolved, resolve
 from optrack.plan.schedule import Choice, choose, improved_ids
 from optrack.plan.sync import stamp_of
 from optrack.settings import Settings, private_state, project_salt
-from optrack.store.reader import Reader
+from optrack.store.read import Reader
 from optrack.store.schema import database_path, standing
 
 if TYPE_CHECKING:
-    from optrack.store.store import Store
+    from optrack.store.write import Store
 
 
 def find_plan(settings: Settings, asked: Path | None) -> Path:
@@ -121,7 +121,7 @@ class Standing:
     @cached_property
     def store(self) -> Store:
         """The write side of the database, which is created and migrated if need be."""
-        from optrack.store.store import Store
+        from optrack.store.write import Store
 
         own = Path(self.settings.database).is_relative_to(self.settings.state)
         if own or self.settings.state.is_dir():
@@ -161,7 +161,7 @@ class Standing:
         database = database_path(self.settings.database)
         if database != (state / "optrack.db").resolve() or os.access(folder, os.W_OK) or database.exists():
             return None
-        from optrack.store.store import Store
+        from optrack.store.write import Store
 
         return Store.open(self._scratch_folder / "optrack.db", runs_dir=self._scratch_folder / "runs")
 

@@ -13,7 +13,7 @@ from optrack.model.run import SUPERVISOR, Run
 from optrack.store.spool import claim_in, journals
 
 if TYPE_CHECKING:
-    from optrack.store.store import Store
+    from optrack.store.write import Store
 
 _GRACE_S = 5.0
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from optrack.model.plan import Item
-from optrack.model.recipe import treatment
+from optrack.model.treatment import treatment
 from optrack.plan.schedule import Choice
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from optrack.errors import UsageError
-from optrack.model.recipe_build import RecipeError, recipe_from
+from optrack.model.recipe import RecipeError, recipe_from
 from optrack.model.run import Run
 from optrack.model.snapshot import Snapshot
 from optrack.render.replay import replay_script

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,15 +13,16 @@ from optrack.app import finding
 from optrack.app.evaluator import Court, primary_metric
 from optrack.app.host_load import Gauge, recorded_gauges
 from optrack.app.project import now
-from optrack.app.watching import Step, View
+from optrack.app.watching import View
 from optrack.errors import OptrackError, PlanError
 from optrack.judge.calibration import Expectation as Expectation
 from optrack.model.events import Entry
 from optrack.model.item import KnownFailure, Transition
 from optrack.model.judgement import Judgement
-from optrack.model.metrics import series_of
+from optrack.model.metrics import Sample, series_of
 from optrack.model.plan import Plan
-from optrack.model.run import Run, Stage
+from optrack.model.run import Outcome, Run, Stage
+from optrack.model.value import Frozen
 from optrack.render.calibrated import expectation_of
 
 LogKind = Literal["server", "bench"]
@@ -58,6 +59,18 @@ class RunView:
     now: datetime
 
 
+class Step(Frozen):
+    """A run of the campaign's history: median and range of the primary metric, None if it measured nothing."""
+
+    run: Run
+    outcome: Outcome
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    is_baseline: bool = False
+    adopted: bool = False
+
+
 def recipe_of(view: View, item: str) -> ItemRecipe:
     """Return the item's recipe and its factors, or why there is none."""
     try:
@@ -78,7 +91,8 @@ def runs_of(view: View, item: str) -> Sequence[Run]:
     """Return the item's latest runs, newest first, the recent ones with their samples."""
     reader = view.campaign.reader
     runs = reader.runs(view.plan.name, item, LATEST)
-    return [*(reader.run(run.id) for run in runs[:_RECENT]), *runs[_RECENT:]]
+    recent = reader.runs_by_id((run.id for run in runs[:_RECENT]), with_=["samples"])
+    return [recent.get(run.id, run) for run in runs]
 
 
 def transitions_of(view: View, item: str) -> Sequence[Transition]:
@@ -148,11 +162,11 @@ def _so_far(view: View, run: Run) -> Judgement | None:
     if baseline is None or not baseline.samples:
         return None
     key = (run.id, len(run.samples), len(baseline.samples))
-    if key not in view.cache.judged:
+    if key not in view.judged:
         ended = {"outcome": "succeeded"}
-        view.cache.judged.clear()
-        view.cache.judged[key] = court.judge(run.model_copy(update=ended), baseline.model_copy(update=ended))
-    return view.cache.judged.get(key)
+        view.judged.clear()
+        view.judged[key] = court.judge(run.model_copy(update=ended), baseline.model_copy(update=ended))
+    return view.judged.get(key)
 
 
 def _expected_stages(view: View, run: Run) -> Mapping[Stage, float]:
@@ -162,8 +176,9 @@ def _expected_stages(view: View, run: Run) -> Mapping[Stage, float]:
         [r for r in reader.runs(run.plan, item, _RECENT) if r.outcome == "succeeded"]
         for item in (run.item, None)
     )
+    alike = [r.id for r in (own or others)[:3] if r.id != run.id]
     per_launch: dict[Stage, list[float]] = {}
-    for one in (reader.run(r.id) for r in (own or others)[:3] if r.id != run.id):
+    for one in reader.runs_by_id(alike, with_=("samples", "stages")).values():
         launches = 1 + max((sample.launch for sample in one.samples), default=0)
         for stage, seconds in one.stages.items():
             per_launch.setdefault(stage, []).append(seconds / launches)  # type: ignore[arg-type]
@@ -171,47 +186,45 @@ def _expected_stages(view: View, run: Run) -> Mapping[Stage, float]:
 
 
 def history(view: View) -> Sequence[Step]:
-    """Return the latest ended runs in the order of time, each read from the record once."""
+    """Return the latest ended runs in the order of time."""
     reader, plan = view.campaign.reader, view.plan
     adopted = {adoption.item for adoption in reader.adoptions(plan.name)}
-    steps = []
-    for run in reversed(reader.runs(plan.name, limit=LATEST)):
-        if run.outcome is None:
-            continue
-        key = (run.id, plan.metric.name)
-        if key not in view.cache.steps:
-            view.cache.steps[key] = _step(reader.run(run.id), plan)
-        here = run.item in adopted and run.beside is None
-        steps.append(view.cache.steps[key].model_copy(update={"adopted": here}))
-    return steps
+    ended = [run for run in reversed(reader.runs(plan.name, limit=LATEST)) if run.outcome is not None]
+    samples = reader.samples((run.id for run in ended), plan.metric.name)
+    return [_step(run, samples[run.id], plan, adopted) for run in ended]
 
 
-def _step(run: Run, plan: Plan) -> Step:
-    series = series_of(run.samples, plan.metric.name) if run.outcome == "succeeded" else None
+def _step(run: Run, samples: tuple[Sample, ...], plan: Plan, adopted: Collection[str]) -> Step:
+    series = series_of(samples, plan.metric.name) if run.outcome == "succeeded" else None
     values = series.values if series else ()
     return Step(
-        run=run.model_copy(update={"samples": (), "snapshot": None}),
+        run=run,
         outcome=run.outcome or "interrupted",
         value=statistics.median(values) if values else None,
         low=min(values, default=None),
         high=max(values, default=None),
         is_baseline=bool(run.beside) or run.item == plan.baseline,
+        adopted=run.item in adopted and run.beside is None,
     )
 
 
 def failures(view: View) -> Sequence[tuple[KnownFailure, Run]]:
     """Return the failures by fingerprint, the latest first, each with its latest run."""
-    reader = view.campaign.reader
-    return [(failure, reader.run(failure.runs[-1])) for failure in reader.failures(view.plan.name)]
+    known = view.campaign.reader.failures(view.plan.name)
+    runs = view.campaign.reader.runs_by_id((failure.runs[-1] for failure in known), with_=())
+    return [(failure, runs[failure.runs[-1]]) for failure in known]
 
 
 def calibration(view: View) -> Sequence[Expectation]:
     """Return expected beside measured gain, for the items that have both."""
-    reader, found = view.campaign.reader, []
-    for state in view.items:
-        judgement = state.judgement
-        if judgement is None or judgement.baseline is None or state.item.gain is None:
-            continue
-        baseline = reader.run(judgement.baseline)
-        found.append(expectation_of(state, baseline, primary_metric(view.plan, [baseline])))
-    return [one for one in found if one is not None]
+    judged = [
+        (state, state.judgement.baseline) for state in view.items if state.judgement and state.item.gain
+    ]
+    runs = view.campaign.reader.runs_by_id((name for _, name in judged if name), with_=["samples"])
+    pairs = ((state, runs.get(name or "")) for state, name in judged)
+    every = (
+        expectation_of(state, run, primary_metric(view.plan, [run]))
+        for state, run in pairs
+        if run is not None
+    )
+    return [one for one in every if one is not None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -18,31 +18,13 @@ from optrack.errors import PlanError, StoreError
 from optrack.model.item import ItemState
 from optrack.model.judgement import Judgement
 from optrack.model.plan import Plan, Problem
-from optrack.model.run import Outcome, Run
-from optrack.model.value import Frozen
+from optrack.model.run import Run
 from optrack.plan.schedule import Choice, choose, improved_ids
 from optrack.plan.value import worths
 from optrack.settings import Settings
 
-
-class Step(Frozen):
-    """A run of the campaign's history: median and range of the primary metric, None if it measured nothing."""
-
-    run: Run
-    outcome: Outcome
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    is_baseline: bool = False
-    adopted: bool = False
-
-
-@dataclass
-class Cache:
-    """What is dear to work out and stays the same as long as the record is the same file."""
-
-    steps: dict[tuple[str, str], Step] = field(default_factory=dict)
-    judged: dict[tuple[str, int, int], Judgement | None] = field(default_factory=dict)
+Judged = dict[tuple[str, int, int], Judgement | None]
+"""What was last judged of a run that goes on, by its id and the numbers of samples of both sides."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +44,7 @@ class View:
     launches: Mapping[str, int]
     is_behind: bool
     load: HostLoad
-    cache: Cache
+    judged: Judged
 
     def state(self, item: str) -> ItemState | None:
         """Return where this item stands."""
@@ -103,7 +85,7 @@ class Watcher:
         self._plan_file = plan_file
         self._campaign = Campaign(settings, plan_file)
         self._load = load or HostLoad()
-        self._cache = Cache()
+        self._judged: Judged = {}
         self._stamp: int | None = None
         self._problems: tuple[Problem, ...] = ()
         self._seen: tuple[object, ...] = ()
@@ -142,7 +124,7 @@ class Watcher:
                 hint = "what is shown is what it held; `optrack status` begins a new one"
                 raise StoreError(f"{reader.path} is gone", hint=hint) from None
             self._campaign = Campaign(self._settings, self._plan_file)
-            self._cache, self._taken_over, self._stamp, self._problems = Cache(), (), None, ()
+            self._judged, self._taken_over, self._stamp, self._problems = {}, (), None, ()
 
     def _follow_plan(self) -> None:
         """Read the plan's text again where it has changed; one with errors is passed over until it is mended."""
@@ -177,7 +159,7 @@ class Watcher:
             launches=reader.launch_counts(written.name),
             is_behind=dead or self._taken_over != self._due(states),
             load=self._load,
-            cache=self._cache,
+            judged=self._judged,
         )
 
     def _made_of(self, written: Plan, states: tuple[ItemState, ...]) -> _Made:

@@ -127,4 +127,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _system_error(error: OSError) -> OptrackError:
     """Return what the system refused: no room, no permission, no such program."""
     reason = (error.strerror or str(error)).lower()
+    if isinstance(error, PermissionError) and error.filename and (owner := _owner(str(error.filename))):
+        hint = f"ask {owner} to let you read it"
+        return OptrackError(f"{reason}: it belongs to {owner}", where=str(error.filename), hint=hint)
     return OptrackError(reason, where=str(error.filename) if error.filename else None)
+
+
+def _owner(path: str) -> str | None:
+    """Return whose the path is, or the nearest folder above it that can be looked at; None for one's own."""
+    import os
+    import pwd
+    from pathlib import Path
+
+    for place in (Path(path), *Path(path).parents):
+        try:
+            user = place.stat().st_uid
+            return None if user == os.geteuid() else pwd.getpwuid(user).pw_name
+        except OSError:
+            continue
+        except KeyError:
+            return f"user {user}"
+    return None

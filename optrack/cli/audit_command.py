@@ -17,7 +17,7 @@ def command(call: Call, baseline: str | None, why: str | None) -> None:
     """Judge every item again from what is recorded; relabel what doesn't stand and offer it again."""
     from optrack.app.decisions import audit_plan, reject
     from optrack.app.telling import registry_of_plan
-    from optrack.render.summary import verdict_text
+    from optrack.render.phrases import verdict_words
 
     if (baseline is None) != (why is None):
         raise UsageError(
@@ -48,7 +48,7 @@ def command(call: Call, baseline: str | None, why: str | None) -> None:
         return
     lines = [f"{rejected} is no longer compared with: {why}"] if rejected else []
     lines += [
-        f"{one.item}: {verdict_text(one.before)} -> {verdict_text(one.after)}: {one.why}" for one in changed
+        f"{one.item}: {verdict_words(one.before)} -> {verdict_words(one.after)}: {one.why}" for one in changed
     ]
     lines += [
         f"{item} is adopted, though its evidence doesn't stand: `optrack adopt --undo` takes back the latest"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,10 +55,19 @@ class Call:
         return campaign
 
 
+_PROSE = frozenset(("text", "why", "title"))
+"""The names of the arguments in which people write."""
+
+
 def _changes(name: str | None, options: Mapping[str, Any]) -> bool:
     """Whether a command does more than answer: its exit code says what it did, even if nobody can read the answer."""
     only_looks = options.get("dry_run") or options.get("explain")
     return not only_looks and not _CHANGING.isdisjoint((name, options.get("action")))
+
+
+def _typed(text: str | None) -> str | None:
+    """Return prose as it was typed in UTF-8, though the locale has no such characters."""
+    return text if text is None or text.isascii() else os.fsencode(text).decode(errors="replace")
 
 
 def standard(function: Callable[Concatenate[Call, P], int | None]) -> Callable[..., int | None]:
@@ -69,6 +79,7 @@ def standard(function: Callable[Concatenate[Call, P], int | None]) -> Callable[.
     @click.option("--json", "as_json", is_flag=True, help="answer with one JSON document on stdout")
     @functools.wraps(function)
     def wrapped(*args: Any, plan_file: Path | None, as_json: bool, **kwargs: Any) -> int | None:
+        kwargs.update({name: _typed(kwargs[name]) for name in _PROSE.intersection(kwargs)})
         output.streams.must_answer = not _changes(click.get_current_context().info_name, kwargs)
         return function(Call(plan_file=plan_file, as_json=as_json), *args, **kwargs)
 

@@ -18,21 +18,12 @@ def command(call: Call, candidate: str, baseline: str) -> None:
     Where B is the plan's baseline, its run that A's was judged against is taken, if there is one.
     """
     from optrack.app.finding import compared
-    from optrack.cli.views import judgement_lines
     from optrack.render.documents import judgement_document
-    from optrack.render.summary import measured_text
+    from optrack.render.text import comparison_lines
 
     campaign = call.campaign
     ours, theirs, judgement = compared(campaign, candidate, baseline)
     if call.as_json:
         output.data(judgement_document(judgement) or {})
         return
-    metric = campaign.plan.metric.name
-    output.text(
-        [
-            f"candidate: {ours.item} {measured_text(ours, metric)}   [{ours.id}]",
-            f"baseline:  {theirs.item} {measured_text(theirs, metric)}   [{theirs.id}]",
-            "",
-            *judgement_lines(judgement),
-        ]
-    )
+    output.text(comparison_lines(ours, theirs, judgement, campaign.plan.metric.name))

@@ -22,7 +22,7 @@ def command(folder: Path | None, as_json: bool) -> int:
     """
     from optrack.app.campaign import Campaign
     from optrack.cli.following import Results
-    from optrack.demo.project import make_project
+    from optrack.demo import make_project
     from optrack.errors import NothingToRunError
     from optrack.render.markdown_log import markdown_log
     from optrack.settings import load_settings

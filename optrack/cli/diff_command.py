@@ -16,8 +16,8 @@ def command(call: Call, candidate: str, baseline: str) -> None:
     """List every field in which what was captured of A differs from what was captured of B."""
     from optrack.app.finding import find_run
     from optrack.judge.difference import comparison, differences
-    from optrack.model.recipe import treatment
     from optrack.model.snapshot import Snapshot
+    from optrack.model.treatment import treatment
     from optrack.render.documents import difference_document
     from optrack.render.provenance import diff_lines
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from optrack.cli import output
 from optrack.plan.added import resembling
 from optrack.plan.schedule import Choice
+from optrack.render.text import choice_lines
 
 if TYPE_CHECKING:
     from optrack.app.campaign import Campaign
@@ -21,13 +22,7 @@ def print_choice(campaign: Campaign, choice: Choice, *, as_json: bool) -> int:
         told = {"next": choice.item, "summary": choice.summary, "reasons": reasons, "warnings": warnings}
         output.data(told)
         return code
-    for reason in choice.reasons:
-        mark = ">" if reason.kind == "chosen" else " "
-        output.text(f"{mark} {reason.item} {reason.text}")
-    for warning in warnings:
-        output.text(f"! {warning}")
-    if choice.item is None:
-        output.text(choice.summary)
+    output.text(choice_lines(choice, warnings))
     return code
 
 

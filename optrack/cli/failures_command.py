@@ -17,9 +17,9 @@ def command(call: Call, fingerprint: str | None, all_plans: bool) -> None:
 
     With a FINGERPRINT (or its beginning), only that one.
     """
-    from optrack.cli.table import table
     from optrack.errors import UsageError
-    from optrack.render.documents import failure_document, timestamp
+    from optrack.render.documents import failure_document
+    from optrack.render.text import failures_table
 
     campaign = call.campaign
     campaign.sync()
@@ -36,15 +36,4 @@ def command(call: Call, fingerprint: str | None, all_plans: bool) -> None:
     if not found:
         output.say("no run has failed")
         return
-    rows = [
-        (
-            failure.fingerprint,
-            failure.kind,
-            str(len(failure.runs)),
-            ", ".join(failure.items),
-            (timestamp(failure.last_at) or "")[:19],
-            failure.message,
-        )
-        for failure in found
-    ]
-    output.text(table(("FINGERPRINT", "KIND", "RUNS", "ITEMS", "LAST", "MESSAGE"), rows, right=(2,)))
+    output.text(failures_table(found))

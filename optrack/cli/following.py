@@ -48,7 +48,7 @@ class Results:
         judgement = self._campaign.judgement_of(run)
         self._documents.append({"run": run_document(run), "judgement": judgement_document(judgement)})
         if not self._as_json:
-            from optrack.cli.views import outcome_lines
+            from optrack.render.text import outcome_lines
 
             output.text(outcome_lines(run, judgement, self._campaign.plan.metric.name))
         code = exit_code(run)

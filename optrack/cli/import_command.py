@@ -64,7 +64,7 @@ def command(
 
 
 def _print(call: Call, run: Run, problems: tuple[str, ...]) -> None:
-    from optrack.cli.views import outcome_lines
+    from optrack.render.text import outcome_lines
 
     campaign = call.campaign
     output.text(outcome_lines(run, campaign.judgement_of(run), campaign.plan.metric.name))

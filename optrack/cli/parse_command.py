@@ -12,7 +12,7 @@ from optrack.cli.call import Call, standard
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from optrack.model.recipe import MetricRule
+    from optrack.model.recipe_parts import MetricRule
 
 
 @click.command("parse")
@@ -26,9 +26,10 @@ def command(call: Call, file: str, parser: str, item: str | None) -> int:
     Exit code 2 if nothing could be read.
     """
     from optrack.cli.files import read_bytes, whole_file
-    from optrack.cli.table import table
     from optrack.host.parsing import ParseRequest, ParserProcess
     from optrack.render.documents import parsed_document
+    from optrack.render.format import number
+    from optrack.render.text import table
 
     rules: Mapping[str, MetricRule] = {}
     if item is not None:
@@ -40,7 +41,7 @@ def command(call: Call, file: str, parser: str, item: str | None) -> int:
         output.data(parsed_document(parsed))
         return 0 if parsed.readings else 2
     rows = [
-        (r.metric.name, f"{r.value:.6g}", r.metric.unit or "-", r.metric.better or "-")
+        (r.metric.name, number(r.value, 6), r.metric.unit or "-", r.metric.better or "-")
         for r in parsed.readings
     ]
     output.text(table(("METRIC", "VALUE", "UNIT", "BETTER"), rows, right=(1,)) if rows else [])

@@ -1,4 +1,4 @@
-"""`optrack plan`: checks a plan, shows what was understood of it, writes a new one."""
+"""`optrack plan`: checks a plan, shows what was understood of it and what wasn't, writes a new one."""
 
 from __future__ import annotations
 
@@ -25,17 +25,27 @@ def command() -> None:
 
 @command.command("check")
 @_FILE
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path),
+    help="the document that the plan was written from: say what it names that is no item, and the other way round",
+)
 @_JSON
-def check_command(file: Path | None, as_json: bool) -> int:
+def check_command(file: Path | None, source: Path | None, as_json: bool) -> int:
     """Say what is wrong in a plan, and what is probably not meant, a line each; exit code 2 with errors."""
     from optrack.app.plan_check import has_errors
     from optrack.app.plan_problems import plan_problems
+    from optrack.app.project import read_plan
+    from optrack.plan.convert import source_problems
     from optrack.render.documents import problem_document
     from optrack.settings import load_settings
 
     plan = _plan(file)
     settings = load_settings(Path.cwd())
     problems = plan_problems(plan, settings.python, settings.project)
+    if source is not None:
+        problems = (*problems, *source_problems(plan, read_plan(source)))
     errors = sum(problem.severity == "error" for problem in problems)
     if as_json:
         found = [problem_document(problem) for problem in problems]
@@ -57,8 +67,11 @@ def check_command(file: Path | None, as_json: bool) -> int:
 
 @command.command("show")
 @_FILE
+@click.option(
+    "--left-out", "left_out", is_flag=True, help="list what wasn't read as items, with line and reason"
+)
 @_JSON
-def show_command(file: Path | None, as_json: bool) -> None:
+def show_command(file: Path | None, left_out: bool, as_json: bool) -> None:
     """Show what was understood of a plan: its items with rank, expectations and resolved recipes."""
     from optrack.errors import PlanError
     from optrack.plan.resolve import resolve
@@ -74,11 +87,26 @@ def show_command(file: Path | None, as_json: bool) -> None:
             recipes[item.id] = None
     if as_json:
         problems = [problem_document(problem) for problem in plan.problems]
-        output.data({"plan": plan_document(plan, recipes), "problems": problems})
+        left = [entry.model_dump() for entry in plan.left_out]
+        output.data({"plan": plan_document(plan, recipes), "problems": problems, "left_out": left})
         return
     _print_plan(plan)
+    _print_left_out(plan, listed=left_out)
     for problem in plan.problems:
         output.say(problem.located(plan.path))
+
+
+@command.command("convert")
+@click.argument("file", type=click.Path(path_type=Path))
+@_JSON
+def convert_command(file: Path, as_json: bool) -> None:
+    """Print one page with all that an agent needs to write FILE as a plan; `plan check --from FILE` tells how well."""
+    from optrack.app.project import read_plan
+    from optrack.model.recipe import recipe_schema
+    from optrack.plan.convert import conversion_page
+
+    page = conversion_page(read_plan(file), list(recipe_schema()["properties"]))
+    output.data({"text": page}) if as_json else output.text(page)
 
 
 @command.command("new")
@@ -123,7 +151,7 @@ def new_command(file: Path | None, title: str | None, commands: tuple[str, ...],
 @_JSON
 def schema_command(as_json: bool) -> None:
     """Print the JSON Schema of a recipe block, for editors."""
-    from optrack.model.recipe_schema import recipe_schema
+    from optrack.model.recipe import recipe_schema
 
     schema = recipe_schema()
     output.data({"schema": schema}) if as_json else output.json_text(json.dumps(schema, indent=2))
@@ -137,8 +165,8 @@ def _plan(file: Path | None) -> Plan:
 
 
 def _print_plan(plan: Plan) -> None:
-    from optrack.cli.table import table
-    from optrack.render.summary import quantity_text
+    from optrack.render.format import quantity
+    from optrack.render.text import table
 
     direction = f", {plan.metric.better} is better" if plan.metric.better else ""
     output.text([f"{plan.title}  ({plan.path})", f"metric: {plan.metric.name}{direction}", ""])
@@ -147,8 +175,8 @@ def _print_plan(plan: Plan) -> None:
             ("  " if item.parent else "") + item.id,
             item.title,
             item.status.replace("_", " "),
-            quantity_text(item.gain),
-            quantity_text(item.effort),
+            quantity(item.gain),
+            quantity(item.effort),
             item.risk or "-",
             ", ".join(item.needs) or "-",
             "yes" if item.recipe is not None else "-",
@@ -158,3 +186,19 @@ def _print_plan(plan: Plan) -> None:
     ]
     heads = ("ITEM", "TITLE", "STATUS", "EXPECTED", "EFFORT", "RISK", "NEEDS", "RECIPE", "LINE")
     output.text(table(heads, rows, right=(8,)))
+
+
+def _print_left_out(plan: Plan, *, listed: bool) -> None:
+    """End with what wasn't read as items: their numbers, or with `listed` each with its line and reason."""
+    from collections import Counter
+
+    if not plan.left_out:
+        return
+    if listed:
+        lines = (f"{left.line}: {left.kind}: {left.text} ({left.reason})" for left in plan.left_out)
+        output.text([output.one_line(line) for line in lines])
+        return
+    plural = {"heading": "headings", "bold line": "bold lines", "entry": "entries", "row": "rows"}
+    counts = Counter(left.kind for left in plan.left_out)
+    told = ", ".join(f"{count} {plural[kind] if count > 1 else kind}" for kind, count in counts.items())
+    output.text(["", f"not read as items: {told}; `--left-out` lists them"])

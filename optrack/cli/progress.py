@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from optrack.cli import output
 from optrack.cli.streams import is_terminal, visible
 from optrack.errors import UsageError
-from optrack.judge.wording import counted, launches
 from optrack.model.events import Event, Noted, RepetitionMeasured, RunEnded, RunStarted, StageStarted
 from optrack.model.run import Run
+from optrack.render.format import counted, duration, fixed, launches, number, span
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,11 +75,11 @@ class PlainLines:
         if self._stage is not None and now - self._printed >= _QUIET_S:
             last = last_line(Path(self._stage.log)) if self._stage.log else ""
             words = f"the log ends with: {last}" if last else "nothing printed yet"
-            self._print(f"  {self._stage.side} {self._stage.stage}: {now - self._stage_begun:.0f} s, {words}")
+            self._print(f"  {self._stage.side} {self._stage.stage}: {span(now - self._stage_begun)}, {words}")
 
     def _print(self, line: str) -> None:
         self._printed = time.monotonic()
-        output.say(f"[{self._printed - self._begun:6.1f} s] {line}")
+        output.say(f"[{fixed(self._printed - self._begun, 1):>6} s] {line}")
 
     def close(self) -> None:
         """Nothing to restore."""
@@ -117,7 +117,7 @@ class MovingLine:
         from rich.text import Text
 
         now = time.monotonic()
-        head = f"{_clock(now - self._begun)}  {self._stage} {now - self._stage_begun:.0f} s"
+        head = f"{duration(now - self._begun)}  {self._stage} {span(now - self._stage_begun)}"
         width = max(20, self._console.width - 1)
         text = Text(visible(head)[:width], style="bold")
         last = output.gate().text(last_line(self._log))
@@ -157,7 +157,7 @@ def _measured(event: RepetitionMeasured, metric: str) -> str:
     if sample is None:
         return f"{len(event.samples)} metrics, no {metric}"
     invalid = f" (no measurement: {sample.invalid})" if sample.invalid else ""
-    return f"{metric} {sample.value:.6g} {sample.metric.unit}{invalid}"
+    return f"{metric} {number(sample.value, 6)} {sample.metric.unit}{invalid}"
 
 
 def last_line(log: Path | None) -> str:
@@ -173,7 +173,3 @@ def last_line(log: Path | None) -> str:
         return ""
     lines = [line for line in tail.decode(errors="replace").replace("\r", "\n").split("\n") if line.strip()]
     return "".join(c for c in lines[-1] if c.isprintable()) if lines else ""
-
-
-def _clock(seconds: float) -> str:
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"

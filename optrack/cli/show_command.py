@@ -46,9 +46,9 @@ def command(call: Call, what: str, snapshot: bool, full: bool) -> None:
     if call.as_json:
         output.data({"run": run_document(run)})
     else:
-        from optrack.cli.views import run_lines
         from optrack.model.snapshot import Snapshot
         from optrack.render.provenance import snapshot_lines
+        from optrack.render.text import run_lines
 
         captured = ["", *snapshot_lines(run.snapshot or Snapshot(), full=full)] if snapshot or full else []
         output.text([*run_lines(run), *captured])
@@ -57,13 +57,12 @@ def command(call: Call, what: str, snapshot: bool, full: bool) -> None:
 def _show_item(call: Call, campaign: Campaign, item_id: str) -> None:
     from optrack.app.evaluator import primary_metric
     from optrack.app.telling import registry_of_plan
-    from optrack.render.calibrated import expectation_of
+    from optrack.judge.calibration import expectation_of
     from optrack.render.documents import item_document, judgement_document, registry_document, run_document
+    from optrack.store.parts import WHOLE
 
     state, reader = campaign.state(item_id), campaign.reader
-    runs: tuple[Run, ...] = tuple(
-        reader.run(run.id) for run in reversed(reader.runs(campaign.plan.name, item_id))
-    )
+    runs: tuple[Run, ...] = tuple(reversed(reader.runs(campaign.plan.name, item_id, with_=WHOLE)))
     resolved = campaign.resolved_or_none(state.item)
     judgement = state.judgement
     original = campaign.against_original(judgement, item_id)
@@ -81,10 +80,12 @@ def _show_item(call: Call, campaign: Campaign, item_id: str) -> None:
         }
         output.data(answer | ({"registry": registry_document(registry)} if registry else {}))
         return
-    from optrack.cli.found_views import found_lines, registry_lines
-    from optrack.cli.views import item_lines
+    from optrack.render.text import finding_lines, item_lines, registry_lines
 
     ran = next((run for run in runs if judgement and run.id == judgement.candidate), None)
-    found = found_lines(judgement, original, expected, ran)
-    told = registry_lines(registry, metric.unit) if registry else []
-    output.text([*item_lines(state, resolved, runs, campaign.plan.metric.name, found), *told])
+    found = finding_lines(judgement, original, expected, ran)
+    beside = {run.id: reader.run(other) for run in runs if (other := reader.beside(run.id))}
+    bases = registry_lines(registry, metric.unit) if registry else []
+    output.text(
+        [*item_lines(state, resolved, runs, campaign.plan.metric.name, found, baselines=beside), *bases]
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from optrack.contract.answer import Answer
@@ -75,11 +77,29 @@ class PlanBody(Part):
     items: list[PlannedItemPart]
 
 
+class LeftOutPart(Part):
+    """A heading, entry or row that wasn't read as an item, and why; `doubtful` if it may have been meant as one."""
+
+    line: int
+    text: str
+    kind: Literal["heading", "bold line", "entry", "row"]
+    reason: str
+    labelled: bool
+    doubtful: bool
+
+
 class PlanShowAnswer(Answer):
-    """`plan show`: what was understood of a plan."""
+    """`plan show`: what was understood of a plan, and what wasn't read as an item."""
 
     plan: PlanBody
     problems: list[ProblemPart]
+    left_out: list[LeftOutPart]
+
+
+class PlanConvertAnswer(Answer):
+    """`plan convert`: the page for an agent that writes a document as a plan."""
+
+    text: str
 
 
 class PlanCheckAnswer(Answer):

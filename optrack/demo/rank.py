@@ -1,136 +1,299 @@
-"""One tensor-parallel rank: a process that holds a share of the model and decodes in step with its peers.
+"""One tensor-parallel rank of the demo server: it holds a share of a small model and decodes in step with its peers.
 
-The front end starts it with one end of a control line. Over it go, in this order: the rank's port and
-settings; the ports of all ranks; "ready"; then requests in, and tokens out from rank 0. When the line closes,
-the rank ends.
+The server starts it with one end of a pipe. Over it go, in this order: the rank's port and settings; the ports of
+all ranks and a key; "ready"; then requests in, and tokens out from rank 0. When the pipe closes, the rank ends.
+
+The `NCCL_*` variables choose how the ranks sum up their parts: around a ring or up and down a tree, in how many
+pieces (channels). A decode step is captured once and replayed; only exchanges can be captured, so a tree can't.
 """
 
 import argparse
 import gc
+import logging
 import os
 import signal
 import socket
 import sys
 import time
 import traceback
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Mapping
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from optrack.demo.collective import SCHEDULES, Layout
-from optrack.demo.control import ControlLine, LineClosedError
-from optrack.demo.links import LinkClosedError, Links, connect, listen
-from optrack.demo.log import log
-from optrack.demo.nccl import NcclError, NcclSettings
+if TYPE_CHECKING:  # numpy takes most of the start-up: bad settings are refused before it is loaded
+    import numpy as np
+    import numpy.typing as npt
 
-LOG_INTERVAL = 32
-"""Decode steps from one line in the log to the next."""
+    Floats = npt.NDArray[np.float32]
 
+HIDDEN = 512
+VOCABULARY = 126
+LOG_EVERY = 32
+LIMIT = 7  # weights and activations are whole numbers up to this, so sums are exact in any order
+SPREAD = 4.3  # the standard deviation of a whole number from -7 to 7
+CHOICES = {
+    "NCCL_ALGO": ("Ring", "Tree"),
+    "NCCL_MAX_NCHANNELS": ("16", *map(str, range(1, 33))),
+    "NCCL_PROTO": ("Simple", "LL", "LL128"),
+    "NCCL_NTHREADS": ("512", "256", "128", "64"),
+}
+"""Values of the variables, the default first; protocol and threads are accepted: sockets know only one."""
 
-def main() -> int:
-    """Runs a rank until its control line closes; the exit status is 2 for settings that can't be used."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all: the front end decides
-    parser = argparse.ArgumentParser(description="One rank of the demo server, which starts it.")
-    for name in ("--rank", "--tp", "--layers", "--control-fd"):
-        parser.add_argument(name, type=int, required=True)
-    parser.add_argument("--disable-graph", action="store_true")
-    args = parser.parse_args()
-
-    line = ControlLine(socket.socket(fileno=args.control_fd))
-    try:
-        settings = NcclSettings.from_environ(os.environ)
-        links = _meet_peers(line, args.rank, settings)
-        scheduler = Scheduler(args, settings, links)
-        line.send("ready")
-        scheduler.serve(line)
-    except LineClosedError:
-        return 0
-    except LinkClosedError as error:
-        log(f"Lost a peer: {error}", args.rank)
-    except NcclError as error:
-        line.send({"error": str(error)})
-        return 2
-    except Exception:  # noqa: BLE001 - whatever stops a rank belongs in the log, with its traceback
-        log(f"Scheduler hit an exception: {traceback.format_exc()}", args.rank)
-    return 1
+Links = dict[tuple[int, int], socket.socket]
+"""A rank's loopback connections by (peer, channel)."""
 
 
-def _meet_peers(line: ControlLine, rank: int, settings: NcclSettings) -> Links:
-    with listen() as listener:
-        line.send({"port": listener.getsockname()[1], "nccl": settings.as_environ()})
-        peers = line.receive()
-        return connect(listener, rank, peers["ports"], settings.channels, bytes.fromhex(peers["key"]))
+class NcclError(Exception):
+    """The collective library was asked for something it can't do."""
 
 
-class Scheduler:
-    """Loads the model, captures the decode step, then works through the requests that come down the line."""
+class PeerLostError(Exception):
+    """A peer has gone in the middle of a collective."""
 
-    def __init__(self, args: argparse.Namespace, settings: NcclSettings, links: Links) -> None:
-        # Only here, since numpy takes most of the start-up: bad settings are refused before it is loaded.
+
+def read_settings(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the effective `NCCL_*` settings; raises NcclError for a value that can't be used."""
+    settings = {}
+    for name, allowed in CHOICES.items():
+        value = environ.get(name, allowed[0]).strip()
+        settings[name] = next((v for v in allowed if v.casefold() == value.casefold()), "")
+        if not settings[name]:
+            what = f"{name}={value!r} is not one of {', '.join(allowed)}"
+            raise NcclError(f"NCCL error: invalid argument: {what}")
+    return settings
+
+
+def connect(listener: socket.socket, rank: int, ports: list[int], channels: int, key: bytes) -> Links:
+    """Connect to each peer over each channel; the higher rank calls the lower one, `key` tells it from others."""
+    links: Links = {}
+    for peer in range(rank):
+        for channel in range(channels):
+            links[peer, channel] = socket.create_connection(("127.0.0.1", ports[peer]))
+            links[peer, channel].sendall(key + bytes([rank, channel]))
+    while len(links) < (len(ports) - 1) * channels:
+        link, _ = listener.accept()
+        hello = link.recv(len(key) + 2, socket.MSG_WAITALL)
+        if hello.startswith(key) and len(hello) == len(key) + 2:
+            links[hello[-2], hello[-1]] = link
+    for link in links.values():
+        link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return links
+
+
+class Message(NamedTuple):
+    """A part of the buffer that goes to or comes from a peer over one channel."""
+
+    peer: int
+    channel: int
+    part: slice
+
+
+class Round(NamedTuple):
+    """What a rank does in one turn: it sends, then receives, adding to what is there or replacing it."""
+
+    sends: list[Message]
+    receives: list[Message]
+    adds: bool
+
+
+def ring(rank: int, ranks: int, channels: int, size: int) -> list[Round]:
+    """Reduce-scatter, then all-gather: each turn, a rank sends a segment to the next and hears the one before."""
+    length = size // (channels * ranks)
+
+    def segment(index: int, peer: int) -> list[Message]:
+        starts = [(c * ranks + index % ranks) * length for c in range(channels)]
+        return [Message(peer % ranks, c, slice(at, at + length)) for c, at in enumerate(starts)]
+
+    def turn(out: int, back: int, adds: bool) -> Round:
+        return Round(segment(out, rank + 1), segment(back, rank - 1), adds)
+
+    scatter = [turn(rank - k, rank - k - 1, True) for k in range(ranks - 1)]
+    return scatter + [turn(rank + 1 - k, rank - k, False) for k in range(ranks - 1)]
+
+
+def tree(rank: int, ranks: int, channels: int, size: int) -> list[Round]:
+    """Reduce up a binary tree to rank 0, then broadcast down: in a turn, a rank only sends or only receives."""
+    length = size // channels
+
+    def whole(peer: int) -> list[Message]:
+        return [Message(peer, c, slice(c * length, (c + 1) * length)) for c in range(channels)]
+
+    children = [child for child in (2 * rank + 1, 2 * rank + 2) if child < ranks]
+    parents = [(rank - 1) // 2] if rank else []
+    up = [Round([], whole(child), True) for child in children] + [Round(whole(p), [], True) for p in parents]
+    return up + [Round([], whole(p), False) for p in parents] + [Round(whole(c), [], False) for c in children]
+
+
+SCHEDULES: dict[str, Callable[[int, int, int, int], list[Round]]] = {"Ring": ring, "Tree": tree}
+
+
+def bound(schedule: list[Round], links: Links, buffer: "Floats") -> list[tuple[list[Any], list[Any]]]:
+    """Return a schedule with its links and its parts of the buffer looked up, ready for `replay`."""
+    rounds = []
+    for turn in schedule:
+        sends = [(links[m.peer, m.channel].sendall, buffer[m.part].data) for m in turn.sends]
+        receives = []
+        for message in turn.receives:
+            part = buffer[message.part]
+            addend = part.copy() if turn.adds else None
+            landing = part if addend is None else addend
+            link = links[message.peer, message.channel]
+            receives.append((link.recv_into, landing.data, part.nbytes, part, addend))
+        rounds.append((sends, receives))
+    return rounds
+
+
+def replay(rounds: list[tuple[list[Any], list[Any]]]) -> None:
+    """Sum up all ranks' buffers; the sum is in each buffer afterwards."""
+    for sends, receives in rounds:
+        for send, data in sends:
+            send(data)
+        for receive, landing, nbytes, part, addend in receives:
+            if receive(landing, nbytes, socket.MSG_WAITALL) != nbytes:
+                raise PeerLostError("a rank has gone")
+            if addend is not None:
+                part += addend
+
+
+def require_exchanges(rank: int, schedule: list[Round]) -> None:
+    """Raise NcclError for what a capture can't express: a turn in which a rank doesn't receive what it sends."""
+    for number, turn in enumerate(schedule):
+        sent, received = (sum(m.part.stop - m.part.start for m in part) for part in turn[:2])
+        if sent != received:
+            raise NcclError(
+                f"Capture graph failed: NCCL error: invalid usage: in round {number}, rank {rank} sends {4 * sent} "
+                f"bytes and receives {4 * received}; a captured round has to be an exchange in registered buffers "
+                "of one size (--disable-graph does without a capture)"
+            )
+
+
+class Model:
+    """A rank's columns of every layer's matrix, and the state of the sequence that is decoded."""
+
+    def __init__(self, rank: int, ranks: int, layers: int, buffer: "Floats") -> None:
         import numpy as np
 
-        from optrack.demo.eager import all_reduce
-        from optrack.demo.graph import capture
-        from optrack.demo.model import HIDDEN, Model
+        random = np.random.default_rng(20260727)
 
-        self._rank: int = args.rank
-        self._graph: bool = not args.disable_graph
+        def matrix(rows: int) -> "Floats":
+            return random.integers(-LIMIT, LIMIT, (rows, HIDDEN), endpoint=True).astype(np.float32)
 
-        self._log("Load weight begin.")
-        began = time.perf_counter()
-        limit = max(settings.buffer_bytes // np.float32().itemsize, 1)
-        layout = Layout.for_elements(HIDDEN, args.tp, settings.channels, limit)
-        buffer = np.zeros(layout.size, np.float32)
-        self._model = Model(args.rank, args.tp, args.layers, buffer)
-        self._log(
-            f"Load weight end. layers={args.layers}, hidden={HIDDEN}, "
-            f"mem usage={self._model.nbytes / 1e6:.2f} MB, elapsed={time.perf_counter() - began:.2f} s"
-        )
+        columns = np.array_split(np.arange(HIDDEN), ranks)[rank]
+        self._np = np
+        self._embedding = matrix(VOCABULARY)
+        self._layers = [np.ascontiguousarray(matrix(HIDDEN)[:, columns]) for _ in range(layers)]
+        self._state = np.zeros(HIDDEN, np.float32)
+        self._share = self._state[columns[0] : columns[-1] + 1]
+        self._product = buffer[:HIDDEN]
+        self._scale = np.float32(1 / (HIDDEN**0.5 * SPREAD))
 
-        schedule = partial(SCHEDULES[settings.algorithm], args.rank, layout)
-        if self._graph:
-            began = time.perf_counter()
-            self._log(f"Capture graph begin. algorithm={settings.algorithm}, channels={settings.channels}")
-            graph = capture(args.rank, schedule(), links, buffer)
-            self._all_reduce = graph.replay
-            self._log(
-                f"Capture graph end. messages per step={graph.messages * args.layers}, "
-                f"elapsed={time.perf_counter() - began:.3f} s"
-            )
-        else:
-            self._all_reduce = partial(all_reduce, schedule, links, buffer)
-            self._log("Graph disabled: every all-reduce is scheduled as it comes.")
+    def read(self, prompt: list[int]) -> None:
+        """Start a new sequence: the state becomes a digest of the prompt's tokens."""
+        self._state[:] = 0
+        for token in prompt:
+            self._state[:] = self._np.roll(self._state, 1)
+            self._add(token)
 
-    def serve(self, line: ControlLine) -> None:
-        """Decodes one request after the other until the line closes."""
-        # All ranks share one core, which leaves the others to the clients: to wake a peer on another core
-        # takes longer than a message does, and by how much varies from launch to launch.
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-        gc.collect()
-        gc.disable()  # a decode step leaves no cycles behind, and a collection would only add noise
-        while True:
-            self._generate(line.receive(), line)
+    def step(self, all_reduce: Callable[[], None]) -> int:
+        """Decode one token: in each layer a small product and an all-reduce. All ranks come to the same."""
+        for layer in self._layers:
+            self._np.dot(layer, self._share, out=self._product)
+            all_reduce()
+            self._np.multiply(self._product, self._scale, out=self._state)
+            self._quantise()
+        token = int((self._embedding @ self._state).argmax())
+        self._add(token)
+        return token
 
-    def _generate(self, request: dict[str, Any], line: ControlLine) -> None:
-        prompt: list[int] = request["prompt"]
-        self._model.read(prompt)
+    def _add(self, token: int) -> None:
+        self._state += self._embedding[token]
+        self._quantise()
+
+    def _quantise(self) -> None:
+        self._np.rint(self._state, out=self._state)
+        self._np.maximum(self._state, -LIMIT, out=self._state)
+        self._np.minimum(self._state, LIMIT, out=self._state)
+
+
+def serve(args: argparse.Namespace, settings: dict[str, str], links: Links, pipe: Connection) -> None:
+    """Load the model, capture the decode step, then decode one request after the other until the pipe closes."""
+    import numpy as np
+
+    channels = int(settings["NCCL_MAX_NCHANNELS"])
+    size = -(-HIDDEN // (args.tp * channels)) * args.tp * channels
+    buffer = np.zeros(size, np.float32)
+    model = Model(args.rank, args.tp, args.layers, buffer)
+    logging.info("Load weight end. layers=%d, hidden=%d", args.layers, HIDDEN)
+
+    def schedule() -> list[Round]:
+        return SCHEDULES[settings["NCCL_ALGO"]](args.rank, args.tp, channels, size)
+
+    def eager() -> None:
+        replay(bound(schedule(), links, buffer))
+
+    all_reduce = eager
+    if not args.disable_graph:
+        logging.info("Capture graph begin. algorithm=%s, channels=%d", settings["NCCL_ALGO"], channels)
+        require_exchanges(args.rank, schedule())
+        captured = bound(schedule(), links, buffer)
+        logging.info("Capture graph end.")
+
+        def all_reduce() -> None:
+            replay(captured)
+
+    pipe.send("ready")
+    # All ranks share one core, which leaves the others to the clients: to wake a peer on another core takes longer
+    # than a message does, and by how much varies from launch to launch.
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    gc.disable()  # a decode step leaves no cycles behind, and a collection would only add noise
+    while True:
+        request = pipe.recv()
+        model.read(request["prompt"])
         since = time.perf_counter()
         for step in range(1, request["max_new_tokens"] + 1):
-            began = time.perf_counter()
-            token = self._model.step(self._all_reduce)
-            if self._rank != 0:
-                continue
-            line.send([token, time.perf_counter() - began])
-            if step % LOG_INTERVAL == 0:
-                now = time.perf_counter()
-                self._log(
-                    f"Decode batch, #running-req: 1, #token: {len(prompt) + step}, graph: {self._graph}, "
-                    f"gen throughput (token/s): {LOG_INTERVAL / (now - since):.1f}, "
-                    f"#queue-req: {request['waiting']}"
+            begin = time.perf_counter()
+            token = model.step(all_reduce)
+            now = time.perf_counter()
+            if args.rank == 0:
+                pipe.send((token, now - begin))
+            if args.rank == 0 and step % LOG_EVERY == 0:
+                logging.info(
+                    "Decode batch, #running-req: 1, #token: %d, graph: %s, gen throughput (token/s): %.1f",
+                    len(request["prompt"]) + step,
+                    not args.disable_graph,
+                    LOG_EVERY / (now - since),
                 )
                 since = now
 
-    def _log(self, message: str) -> None:
-        log(message, self._rank)
+
+def main() -> int:
+    """Run a rank until its pipe closes; the exit status is 2 for settings that can't be used."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all: the server decides
+    parser = argparse.ArgumentParser(description="One rank of the demo server, which starts it.")
+    for name in ("--rank", "--tp", "--layers", "--pipe"):
+        parser.add_argument(name, type=int, required=True)
+    parser.add_argument("--disable-graph", action="store_true")
+    args = parser.parse_args()
+    form = f"[%(asctime)s TP{args.rank}] %(message)s"
+    logging.basicConfig(format=form, datefmt="%Y-%m-%d %H:%M:%S", level=logging.INFO)
+    pipe = Connection(args.pipe)
+    try:
+        settings = read_settings(os.environ)
+    except NcclError as error:
+        pipe.send({"error": str(error)})
+        return 2
+    try:
+        with socket.create_server(("127.0.0.1", 0), backlog=512) as listener:
+            pipe.send({"port": listener.getsockname()[1], "nccl": settings})
+            ports, key = pipe.recv()
+            links = connect(listener, args.rank, ports, int(settings["NCCL_MAX_NCHANNELS"]), key)
+        serve(args, settings, links, pipe)
+    except (EOFError, BrokenPipeError, ConnectionResetError, PeerLostError) as error:
+        logging.info("The server or a peer has gone: %s", error)
+        return 0 if isinstance(error, EOFError | BrokenPipeError) else 1
+    except Exception:  # noqa: BLE001 (whatever stops a rank belongs in the log, with its traceback)
+        logging.info("Scheduler hit an exception: %s", traceback.format_exc())
+    return 1
 
 
 if __name__ == "__main__":

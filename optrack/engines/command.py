@@ -9,7 +9,8 @@ from typing import Any
 
 from optrack.engines.protocol import BenchCommand, Place, ServerCommand
 from optrack.errors import PlanError
-from optrack.model.recipe import Bench, Ready, Recipe
+from optrack.model.recipe import Recipe
+from optrack.model.recipe_parts import Bench, Ready
 
 
 class CommandEngine:

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from optrack.model.recipe import Bench, Ready, Recipe, Scalar
+from optrack.model.recipe import Recipe
+from optrack.model.recipe_parts import Bench, Ready
 from optrack.model.value import Frozen
+from optrack.model.written import Scalar
 
 
 class Place(Frozen):

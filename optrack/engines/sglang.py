@@ -25,7 +25,9 @@ from optrack.engines.protocol import (
 from optrack.engines.server import call, call_json, package_folder, report_of
 from optrack.engines.sglang_arguments import canonical, known_to, problems
 from optrack.errors import PlanError
-from optrack.model.recipe import Bench, Ready, Recipe, Scalar
+from optrack.model.recipe import Recipe
+from optrack.model.recipe_parts import Bench, Ready
+from optrack.model.written import Scalar
 
 SERVING = "sglang.bench_serving"
 ONE_BATCH_SERVER = "sglang.bench_one_batch_server"

@@ -21,7 +21,9 @@ from optrack.engines.protocol import (
 )
 from optrack.engines.server import call, call_json
 from optrack.errors import PlanError
-from optrack.model.recipe import Bench, Ready, Recipe, Scalar
+from optrack.model.recipe import Recipe
+from optrack.model.recipe_parts import Bench, Ready
+from optrack.model.written import Scalar
 
 SERVE = "vllm.bench_serve"
 THROUGHPUT = "vllm.bench_throughput"

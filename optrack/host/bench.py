@@ -39,7 +39,7 @@ def run_bench(
     timeout_s: float,
     run: str,
     should_stop: Callable[[], bool],
-    hurry: Callable[[], bool] = lambda: False,
+    is_forced: Callable[[], bool] = lambda: False,
     env: Mapping[str, str] | None = None,
     server_log: Path | None = None,
     limits: Limits | None = None,
@@ -50,7 +50,7 @@ def run_bench(
 
     The server's death ends the pass at once. Raises StageFailed: an exit code that isn't 0, the server's
     death, a time-out, a limit, `should_stop`, or an output file that the pass didn't write. A pass that is ended
-    gets 5 s to go by itself, until `hurry` says True.
+    gets 5 s to go by itself, until `is_forced` says True.
     """
     begin = logs.mark(log)
     before = _Before.of(cwd / command.output) if command.output is not None else None
@@ -59,7 +59,7 @@ def run_bench(
     bench = Command(shell=command.shell, env=whole, cwd=cwd, log=log)
     try:
         exit_ = run_command(
-            bench, run=run, timeout_s=timeout_s, watch=watch.check, hurry=hurry, on_new=on_new
+            bench, run=run, timeout_s=timeout_s, watch=watch.check, is_forced=is_forced, on_new=on_new
         )
     except CommandTimeoutError as error:
         raise stage_failed(stage, "timed_out", str(error), log, start=begin, outcome="timed_out") from error

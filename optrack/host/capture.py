@@ -39,6 +39,7 @@ class CodeCapture:
         salt: bytes,
     ) -> None:
         self._found: Snapshot | None = None
+        self._begin = time.monotonic()
         self._asked = (project, repo, copied_from, watch, salt)
         self._thread = Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -48,8 +49,8 @@ class CodeCapture:
         self._found = capture_code(project, repo, copied_from, watch, salt, time.monotonic() + CODE_S)
 
     def result(self, within_s: float) -> Snapshot | None:
-        """Return what was captured, None if it isn't there within so many seconds."""
-        self._thread.join(within_s)
+        """Return what was captured, None if it isn't there so many seconds after its begin."""
+        self._thread.join(max(0.0, self._begin + within_s - time.monotonic()))
         return self._found
 
 

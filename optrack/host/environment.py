@@ -35,25 +35,25 @@ def server_environment(
     members: Sequence[Member], *, names: Collection[str], salt: bytes, places: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the effective environment: `server` (each relevant variable as the worker processes had it; a
-    list where they disagree), `differing` (where the main process and others don't have the same), `witness`
+    list where they disagree), `differing` (where the main process and others don't have the same), `observed_in`
     (which processes told), `program` (what the main process runs), and without `server` if no process that
     counts could be read, or if another program beside it had other variables: either may be the server then.
     """
-    witnesses, witness = choose_witnesses(members)
-    if witnesses and _ambiguous(members, names, salt, places):
-        witnesses, witness = [], "unknown"
-    part: dict[str, Any] = {"witness": witness}
+    observed, observed_in = representative_processes(members)
+    if observed and _ambiguous(members, names, salt, places):
+        observed, observed_in = [], "unknown"
+    part: dict[str, Any] = {"observed_in": observed_in}
     if (main := _main(members)) is not None:
         part["program"] = {"executable": Path(main.executable).name, "name": mask_text(main.name, salt)}
     wiped = sorted(mask_text(member.name, salt) for member in members if member.environ is None)
     if wiped:
         part["unreadable"] = wiped
-    if not witnesses:
+    if not observed:
         return part
-    relevant = [_relevant(member.environ or {}, names, salt, places) for member in witnesses]
+    relevant = [_relevant(member.environ or {}, names, salt, places) for member in observed]
     everything = sorted(set().union(*relevant))
     part["server"] = {name: _agreed([values.get(name) for values in relevant]) for name in everything}
-    others = [_others(member.environ or {}, names, salt, places) for member in witnesses]
+    others = [_others(member.environ or {}, names, salt, places) for member in observed]
     part["other"] = {
         name: _agreed([values.get(name) for values in others]) for name in sorted(set().union(*others))
     }
@@ -61,7 +61,7 @@ def server_environment(
     return part
 
 
-def choose_witnesses(members: Sequence[Member]) -> tuple[list[Member], str]:
+def representative_processes(members: Sequence[Member]) -> tuple[list[Member], str]:
     """Return the processes whose environment is the server's, and who they are.
 
     Workers that were started anew show what their parent had changed after its own start (`sitecustomize`,

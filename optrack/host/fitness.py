@@ -60,11 +60,11 @@ def memory_held(before: Sequence[GpuUse]) -> tuple[str, ...]:
 
 
 def wait_for_memory(
-    before: Sequence[GpuUse], *, within_s: float, hurry: Callable[[], bool] = lambda: False
+    before: Sequence[GpuUse], *, within_s: float, is_forced: Callable[[], bool] = lambda: False
 ) -> tuple[str, ...]:
     """Wait until the GPUs' memory is back as it was; return what is still held after `within_s` seconds."""
     deadline = time.monotonic() + within_s
-    while (held := memory_held(before)) and time.monotonic() < deadline and not hurry():
+    while (held := memory_held(before)) and time.monotonic() < deadline and not is_forced():
         time.sleep(POLL_S)
     return held
 

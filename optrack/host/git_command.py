@@ -163,14 +163,16 @@ def _inherited() -> dict[str, str]:
 
 
 def gitpython() -> Any:
-    """Import GitPython, also where there is no git to run."""
-    before = os.environ.get("GIT_PYTHON_REFRESH")
-    os.environ["GIT_PYTHON_REFRESH"] = "quiet"
+    """Import GitPython, also where there is no git to run, or one that hangs: its import would run it."""
+    replaced = {"GIT_PYTHON_REFRESH": "quiet", "GIT_PYTHON_GIT_EXECUTABLE": "true"}
+    before = {name: os.environ.get(name) for name in replaced}
+    os.environ.update(replaced)
     try:
         import git as module
     finally:
-        if before is None:
-            del os.environ["GIT_PYTHON_REFRESH"]
-        else:
-            os.environ["GIT_PYTHON_REFRESH"] = before
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
     return module

@@ -28,7 +28,7 @@ UNTRACKED_TOTAL_BYTES = 4 * 2**20
 READ_LIMIT_BYTES = 64 * 2**20
 """So much is read to digest what doesn't go into the patch."""
 
-UNTRACKED_LIMIT = 1000
+UNTRACKED_LIMIT = 200
 _NAMED = 20
 _DOCUMENTS = (b".md", b".markdown", b".rst")
 _OUTPUTS = re.compile(
@@ -61,19 +61,19 @@ class Selection:
 
     def __init__(self, root: Path, salt: bytes, until: float | None) -> None:
         self._root, self._salt, self._until = root, salt, until
+        self._top = os.fsencode(root)
         self._kept = self._loose = self._read = self._count = 0
         self._unread: list[tuple[bytes, os.stat_result | None]] = []
         self.left_out: dict[str, str] = {}
 
     def takes(self, path: bytes, *, tracked: bool) -> bool:
         """Whether a file goes into the patch."""
-        file = self._root / os.fsdecode(path)
         if path.endswith(b"/"):
             return self._leave(path, "a repository of its own")
         if self._until is not None and time.monotonic() > self._until:
             return self._skip(path, None)
         try:
-            about = file.lstat()
+            about = os.lstat(os.path.join(self._top, path))  # noqa: PTH118 (a Path for each costs much)
         except OSError:
             return tracked
         if stat.S_ISLNK(about.st_mode) or (tracked and stat.S_ISDIR(about.st_mode)):
@@ -81,7 +81,10 @@ class Selection:
         if not stat.S_ISREG(about.st_mode):
             return self._leave(path, "no regular file")
         self._count += not tracked
-        if not os.access(file, os.R_OK) or (not tracked and self._count > UNTRACKED_LIMIT):
+        if not tracked and self._count > UNTRACKED_LIMIT:
+            return self._skip(path, about)
+        file = self._root / os.fsdecode(path)
+        if not os.access(file, os.R_OK):
             return self._skip(path, about)
         return self._by_content(path, file, about, tracked)
 

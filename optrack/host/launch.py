@@ -17,7 +17,7 @@ from optrack.host.parsing import ParseError, ParserProcess
 from optrack.host.readiness import PIECE_BYTES, CommandProbe, HttpProbe, LogProbe, Probe, TcpProbe
 from optrack.host.tree import Tree, start
 from optrack.judge.failures import classify, plain_failure, shortened
-from optrack.model.recipe import Ready
+from optrack.model.recipe_parts import Ready
 from optrack.model.run import Failure, ProcessId, Stage
 
 FailedOutcome = Literal["failed", "timed_out", "interrupted"]

@@ -23,7 +23,7 @@ def leftovers(run: str, recorded: Sequence[ProcessId] = ()) -> tuple[ProcessId, 
     rows = {pid: row for pid, row in proc.table().items() if not row.is_dead}
     known = {process.pid: process.start_ticks for process in recorded if process.boot_id == boot_id()}
     found = {row.pid for row in rows.values() if _belongs(row, run.encode(), known, rows)}
-    spared = _own_line(rows)
+    spared = _own_ancestors(rows)
     frontier = list(found)
     children: dict[int, list[int]] = {}
     for row in rows.values():
@@ -92,7 +92,7 @@ def _belongs(row: proc.Row, run: bytes, known: Mapping[int, int], rows: Mapping[
     return leader is None or leader.start_ticks == known[row.session]
 
 
-def _own_line(rows: Mapping[int, proc.Row]) -> set[int]:
+def _own_ancestors(rows: Mapping[int, proc.Row]) -> set[int]:
     line: set[int] = set()
     pid = os.getpid()
     while pid in rows and pid not in line:

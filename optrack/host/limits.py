@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from optrack.host.environment import choose_witnesses, in_place
+from optrack.host.environment import in_place, representative_processes
 from optrack.host.process_tree import Member, read_text
 from optrack.model.masking import mask_argv, mask_text
 
@@ -90,8 +90,8 @@ def processes_part(
     members: Sequence[Member], *, salt: bytes, places: Mapping[str, str], proc: Path = Path("/proc")
 ) -> dict[str, Any]:
     """Return the `processes` part: the tree for people, and what its working processes may use."""
-    witnesses, _ = choose_witnesses(members)
-    workers = witnesses or [member for member in members if not member.shell] or list(members)
+    observed, _ = representative_processes(members)
+    workers = observed or [member for member in members if not member.shell] or list(members)
     part: dict[str, Any] = {
         "count": len(members),
         "tree": [_line(member, members, salt, places) for member in members],

@@ -13,6 +13,7 @@ import re
 import resource
 import signal
 import sys
+from pathlib import Path
 from typing import BinaryIO
 
 from optrack.errors import OptrackError
@@ -41,11 +42,18 @@ def main() -> int:
     parsers()
     requests = sys.stdin.buffer
     while (answer := _next(requests)) is not None:
-        pickle.dump(answer, answers)
+        is_last = _peak_bytes() > _KEEP_BYTES
+        pickle.dump((answer, is_last), answers)
         answers.flush()
-        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > _KEEP_BYTES:
+        if is_last:
             break
     return 0
+
+
+def _peak_bytes() -> int:
+    """Return the most memory that this process had resident; `getrusage` would count its parent's, which forked it."""
+    found = re.search(r"(?m)^VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
+    return int(found[1]) * 1024 if found else 0
 
 
 def _next(requests: BinaryIO) -> ParseAnswer | SearchAnswer | Refusal | None:

@@ -22,7 +22,7 @@ from optrack.errors import OptrackError
 from optrack.host.stretch import Stretch
 from optrack.metrics.output import Parsed
 from optrack.model.metrics import Reading
-from optrack.model.recipe import MetricRule
+from optrack.model.recipe_parts import MetricRule
 from optrack.model.value import Frozen
 
 TIMEOUT_S = 30.0
@@ -155,13 +155,15 @@ class ParserProcess:
         if not select.select([process.stdout], [], [], within_s)[0]:
             return None
         try:
-            answer = pickle.load(process.stdout)
+            answer, is_last = pickle.load(process.stdout)
         except (EOFError, pickle.UnpicklingError):
             self.close()
             code = process.returncode
             raise ParseError(
                 f"the process that reads outputs ended in the middle of it (exit {code})"
             ) from None
+        if is_last:
+            self.close()
         if isinstance(answer, Refusal):
             raise ParseError(answer.message, hint=answer.hint)
         return answer

@@ -48,7 +48,7 @@ _SHELLS = frozenset(
 _REMOTE = frozenset({"docker", "podman", "nerdctl", "kubectl", "ssh", "srun", "machinectl", "lxc"})
 """Clients that ask somebody else to run the program: its processes aren't in this tree."""
 
-_MOST_SIGHTINGS = 64
+_MOST_OBSERVED = 64
 """A start that makes more processes compiles something; its workers come first."""
 
 _TRACKERS = re.compile(r"multiprocessing\.(?:resource_tracker|semaphore_tracker|forkserver)")
@@ -127,7 +127,7 @@ def serving_first(members: Sequence[Member], holders: Collection[int]) -> list[M
     return sorted(told, key=lambda member: not member.serving)
 
 
-class Sightings:
+class ProcessObservations:
     """The processes of a tree as they were while they lived: one that has ended can still be told of.
 
     They are looked at whenever another one appears, and by then those before it run the program that they were
@@ -142,7 +142,7 @@ class Sightings:
     def look(self, pid: int) -> None:
         """Look at a new process, the leader at first, and again at those before it."""
         self._leader = pid if self._leader is None else self._leader
-        if len(self._found) >= _MOST_SIGHTINGS:
+        if len(self._found) >= _MOST_OBSERVED:
             return
         for member in read_tree([*self._found, pid], self._leader, self._proc):
             if member.environ is not None or member.pid not in self._found:

@@ -28,14 +28,14 @@ def run(
     run: str,
     timeout_s: float,
     watch: Callable[[], None] = lambda: None,
-    hurry: Callable[[], bool] = lambda: False,
+    is_forced: Callable[[], bool] = lambda: False,
     on_new: Callable[[ProcessId], None] | None = None,
     keep_background: bool = False,
 ) -> Exit:
     """Run a command to its end and return how it ended.
 
     `watch` is called at least every 50 ms and may raise, which ends the command at once; it then has 5 s to go
-    by itself, or less once `hurry` says True. What the command leaves in the background is ended with it, unless
+    by itself, or less once `is_forced` says True. What the command leaves in the background is ended with it, unless
     `keep_background` leaves it for the run's end. Raises CommandTimeoutError.
     """
     tree = start(command, run=run, on_new=on_new)
@@ -54,4 +54,4 @@ def run(
             tree.track()
             tree.close()
         else:
-            tree.stop(signal=signal.SIGTERM, grace_s=GRACE_S, hurry=hurry)
+            tree.stop(signal=signal.SIGTERM, grace_s=GRACE_S, is_forced=is_forced)

@@ -31,7 +31,7 @@ def tear_down(
     *,
     signal: int,
     grace_s: float,
-    hurry: Callable[[], bool],
+    is_forced: Callable[[], bool],
     port: int | None = None,
     gpus: Sequence[GpuUse] = (),
     within_s: float = 60.0,
@@ -41,13 +41,13 @@ def tear_down(
     So ends whatever else carries the run's marker, a container's processes say. `gpus` is their use
     before the server was started; their memory may take `within_s` seconds to come back.
     """
-    stopped = server.stop(signal=signal, grace_s=grace_s, hurry=hurry)
+    stopped = server.stop(signal=signal, grace_s=grace_s, is_forced=is_forced)
     others, alive = end_leftovers(server.run, (), grace_s=0.0)
     remaining = dict.fromkeys((*stopped.left, *alive))
     left = [f"pid {p.pid} ({proc.command_line(p.pid)}) can't be ended" for p in remaining if is_alive(p)]
     if port is not None and not _is_given_back(port):
         left.append(f"port {port} is still held by {sockets.describe(port)}")
-    left += wait_for_memory(gpus, within_s=within_s, hurry=hurry)
+    left += wait_for_memory(gpus, within_s=within_s, is_forced=is_forced)
     return Teardown(exit=stopped.exit, killed=(*stopped.killed, *others), left=tuple(left))
 
 

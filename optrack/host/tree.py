@@ -68,7 +68,7 @@ class Tree:
         self._token = token.encode()
         self._on_new = on_new
         self._known: dict[int, int] = {}
-        self._strangers: set[tuple[int, int]] = set()
+        self._unrelated: set[tuple[int, int]] = set()
         self._seen: tuple[ProcessId, ...] = ()
         self._scanned = 0.0
         self._cost_s = 0.0
@@ -135,16 +135,16 @@ class Tree:
         """Return the TCP ports on which the tree's processes listen."""
         return sockets.ports_of({process.pid for process in self.track()})
 
-    def stop(self, *, signal: int, grace_s: float, hurry: Callable[[], bool] = lambda: False) -> Stopped:
+    def stop(self, *, signal: int, grace_s: float, is_forced: Callable[[], bool] = lambda: False) -> Stopped:
         """End the whole tree: the signal to its main processes, the grace, then killing what remains.
 
         The members are listed before the first signal, since a parent that exits takes the way to its
-        children with it. `hurry` is asked while waiting; once it says True the grace is over.
+        children with it. `is_forced` is asked while waiting; once it says True the grace is over.
         """
         members = self.track()
         for process in self._main(members):
             send(process, signal)
-        members = self._await(members, grace_s, hurry)
+        members = self._await(members, grace_s, is_forced)
         killed: tuple[ProcessId, ...] = ()
         left: tuple[ProcessId, ...] = ()
         if members:
@@ -161,12 +161,12 @@ class Tree:
                 os.close(self._handle)
 
     def _await(
-        self, members: tuple[ProcessId, ...], grace_s: float, hurry: Callable[[], bool]
+        self, members: tuple[ProcessId, ...], grace_s: float, is_forced: Callable[[], bool]
     ) -> tuple[ProcessId, ...]:
         deadline = time.monotonic() + grace_s
         asked = {process.pid for process in self._main(members)}
         orphaned = False
-        while members and time.monotonic() < deadline and not hurry():
+        while members and time.monotonic() < deadline and not is_forced():
             self.wait(POLL_S) if self.poll() is None else time.sleep(POLL_S)
             self.refresh()
             members = alive(self._seen) or self.track()
@@ -213,13 +213,13 @@ class Tree:
     def _is_ours(self, row: proc.Row) -> bool:
         if self.knows(row) or row.session == self.leader.pid:
             return True
-        if row.pid == os.getpid() or (row.pid, row.start_ticks) in self._strangers:
+        if row.pid == os.getpid() or (row.pid, row.start_ticks) in self._unrelated:
             return False
         token = proc.environ(row.pid).get(TREE.encode())
         if token is None and _is_orphan(row):
             return _trees[:1] == [self]
         if token != self._token and proc.age_s(row) > 1.0:
-            self._strangers.add((row.pid, row.start_ticks))
+            self._unrelated.add((row.pid, row.start_ticks))
         return token == self._token
 
     def _take(self, row: proc.Row) -> None:

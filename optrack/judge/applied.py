@@ -111,7 +111,9 @@ def not_applied(
     seen, where = env.get("server"), "in the server's processes"
     if seen is None:
         seen, where = (
-            (env.get("passed"), "in what the commands were passed") if "witness" not in env else (None, "")
+            (env.get("passed"), "in what the commands were passed")
+            if "observed_in" not in env
+            else (None, "")
         )
     sentences = [] if seen is None else list(_variables(wanted, seen, where, salt))
     sentences += _arguments((expect or {}).get("server", {}), (snapshot.arguments or {}).get("reported"))
@@ -166,7 +168,7 @@ def _seen_of(snapshot: Snapshot, key: str, name: str) -> Any:
     """Return what ran of a recipe's leaf, or `_UNSEEN`."""
     if key == "env":
         env = snapshot.env or {}
-        seen = env.get("server") if "witness" in env else env.get("passed")
+        seen = env.get("server") if "observed_in" in env else env.get("passed")
         return _UNSEEN if seen is None else seen.get(name)
     if key == "server":
         reported = (snapshot.arguments or {}).get("reported") or {}

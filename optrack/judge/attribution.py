@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
-from optrack.judge.wording import listed
 from optrack.model.judgement import Attribution
-from optrack.model.recipe import changes, factor_names, leaf_paths, treatment
+from optrack.model.treatment import changes, factor_names, leaf_paths, treatment
 from optrack.model.value import Frozen
+from optrack.model.wording import listed
 
 _INSTRUMENTS = (
     "PROFILE",

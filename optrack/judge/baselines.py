@@ -11,10 +11,10 @@ from statistics import fmean
 from pydantic import Field
 
 from optrack.judge.evidence import Evidence, History
-from optrack.judge.wording import amount, percent
 from optrack.model.judgement import Difference, Effect
 from optrack.model.snapshot import Snapshot
 from optrack.model.value import Frozen
+from optrack.model.wording import amount, percent
 
 MAX_AGE = timedelta(hours=24)
 """How old a baseline may be before it is measured again."""

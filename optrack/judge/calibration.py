@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from optrack.judge.wording import counted, percent
-from optrack.model.metrics import Metric
+from pydantic import Field
+
+from optrack.model.item import ItemState
+from optrack.model.metrics import Metric, means_of
 from optrack.model.plan import Quantity
+from optrack.model.run import Run
 from optrack.model.value import Frozen
+from optrack.model.wording import counted, fixed, percent
 
 _MILLISECONDS = {"ms": 1.0, "s": 1000.0, "us": 0.001, "µs": 0.001, "ns": 1e-6}
 _RATES = {"tokens/s": "tok/s"}
@@ -17,13 +21,15 @@ _RATES = {"tokens/s": "tok/s"}
 class Expectation(Frozen):
     """An item's expected gain beside its measured one, both as the fraction by which its metric gets better.
 
-    `low` and `high` bound the expectation; `measured` is positive for better.
+    `low` and `high` bound the expectation; `measured` is positive for better, and lies between `least` and `most`.
     """
 
     item: str
     low: float
     high: float
     measured: float
+    least: float | None = Field(default=None, exclude=True)
+    most: float | None = Field(default=None, exclude=True)
 
     @property
     def expected(self) -> float:
@@ -32,10 +38,10 @@ class Expectation(Frozen):
 
     @property
     def standing(self) -> Literal["below", "within", "above"]:
-        """Where the measured gain lies against the expected range."""
-        if self.measured < self.low:
-            return "below"
-        return "above" if self.measured > self.high else "within"
+        """Where the measured gain lies against the expected range: outside only where its whole interval does."""
+        least = self.measured if self.least is None else self.least
+        most = self.measured if self.most is None else self.most
+        return "below" if most < self.low else "above" if least > self.high else "within"
 
 
 class Calibration(Frozen):
@@ -44,6 +50,26 @@ class Calibration(Frozen):
     items: tuple[Expectation, ...]
     ratio: float | None
     text: str
+
+
+def expectation_of(state: ItemState, baseline: Run | None, metric: Metric) -> Expectation | None:
+    """Return an item's expected gain beside what a fair comparison with `baseline` decided; None without either."""
+    judgement, gain = state.judgement, state.item.gain
+    if judgement is None or judgement.effect is None or not judgement.is_decided or gain is None:
+        return None
+    bounds = expected_gain(gain, means_of(baseline.samples) if baseline else {}, metric)
+    if bounds is None:
+        return None
+    effect, sign = judgement.effect, 1 if metric.better == "higher" else -1
+    least, most = sorted((sign * effect.low, sign * effect.high))
+    return Expectation(
+        item=state.item.id,
+        low=min(bounds),
+        high=max(bounds),
+        measured=sign * effect.relative,
+        least=least,
+        most=most,
+    )
 
 
 def expected_gain(
@@ -113,5 +139,5 @@ def _text(items: Sequence[Expectation], expected: float, measured: float, ratio:
     if 0.8 <= ratio <= 1.25:
         return f"The estimates of this plan were about right ({over})."
     if ratio > 1:
-        return f"The estimates of this plan were {ratio:.1f} times too high ({over})."
-    return f"The estimates of this plan were {1 / ratio:.1f} times too low ({over})."
+        return f"The estimates of this plan were {fixed(ratio, 1)} times too high ({over})."
+    return f"The estimates of this plan were {fixed(1 / ratio, 1)} times too low ({over})."

@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from optrack.judge.wording import amount
 from optrack.model.metrics import metric_named
 from optrack.model.value import Frozen
+from optrack.model.wording import amount
 
 FUNCTIONS: tuple[str, ...] = ("min", "max", "abs", "sqrt", "log", "exp", "round")
 """What an expression may call."""

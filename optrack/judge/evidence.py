@@ -9,8 +9,9 @@ from typing import Any
 
 from pydantic import Field
 
-from optrack.model.metrics import Metric, Sample
-from optrack.model.recipe import Check, Recipe
+from optrack.model.metrics import Metric, Sample, Series, series_of
+from optrack.model.recipe import Recipe
+from optrack.model.recipe_parts import Check
 from optrack.model.run import Failure, Outcome, Run, Stage
 from optrack.model.value import Frozen
 
@@ -178,3 +179,20 @@ def evidence_of(side: Side, metric: str) -> Evidence:
         for number in sorted(valid)
     )
     return Evidence(launches=launches, invalid=invalid, positive=all(fmean(x.values) > 0 for x in launches))
+
+
+def compared(candidate: Run, baseline: Run | None, metric: str) -> tuple[Series | None, Series | None]:
+    """Return the series whose levels an effect compares: of interleaved runs, the launches that both sides have."""
+    ours = series_of(candidate.samples, metric)
+    theirs = series_of(baseline.samples, metric) if baseline else None
+    if ours is None or theirs is None or baseline is None or baseline.beside != candidate.id:
+        return ours, theirs
+    both = {n for n in _launches(candidate, metric) if n in _launches(baseline, metric)}
+    samples = (tuple(s for s in run.samples if s.launch in both) for run in (candidate, baseline))
+    ours_paired, theirs_paired = (series_of(side, metric) for side in samples)
+    return ours_paired or ours, theirs_paired or theirs
+
+
+def _launches(run: Run, metric: str) -> frozenset[int]:
+    named = (s for s in run.samples if s.metric.name == metric)
+    return frozenset(s.launch for s in named if s.invalid is None and _wrong(s.value) is None)

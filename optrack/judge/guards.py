@@ -9,10 +9,10 @@ from statistics import fmean
 from optrack.judge.evidence import Evidence, Launch, Rules, Side, evidence_of
 from optrack.judge.interval import estimate
 from optrack.judge.verdict import good_side
-from optrack.judge.wording import amount, interval, listed, percent
 from optrack.model.judgement import Guard, Verdict
 from optrack.model.metrics import Better, Metric, metric_named
-from optrack.model.recipe import Check
+from optrack.model.recipe_parts import Check
+from optrack.model.wording import amount, interval, listed, percent
 
 
 def judge_guards(candidate: Side, baseline: Side, rules: Rules) -> tuple[Guard, ...]:

@@ -13,13 +13,13 @@ from optrack.judge.guards import after_guards
 from optrack.judge.interval import quantile
 from optrack.judge.multiplicity import improvement_tail
 from optrack.judge.verdict import verdict_of
-from optrack.judge.wording import interval, listed, percent
 from optrack.model.item import Adoption, Judged, judgement_of
 from optrack.model.judgement import Attribution, Comparison, Effect, Judgement, Verdict
 from optrack.model.metrics import Metric, series_of
-from optrack.model.recipe import HOW_MEASURED
 from optrack.model.run import Run
+from optrack.model.treatment import HOW_MEASURED
 from optrack.model.value import Frozen, recipe_digest
+from optrack.model.wording import interval, listed, percent
 
 
 class Link(Frozen):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from optrack.judge.wording import level
+from optrack.model.wording import level
 
 
 def improvement_tail(confidence: float, family: int) -> float:

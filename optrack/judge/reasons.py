@@ -8,9 +8,9 @@ from optrack.judge.evidence import Evidence, Rules, Side
 from optrack.judge.interval import Estimate
 from optrack.judge.multiplicity import family_statement
 from optrack.judge.verdict import MOST_LAUNCHES, Conclusion, first_look
-from optrack.judge.wording import amount, counted, interval, launches, listed, percent
 from optrack.model.judgement import Difference
 from optrack.model.metrics import Metric
+from optrack.model.wording import amount, counted, interval, launches, listed, percent
 
 HOST_CAUSES = frozenset({"port_in_use", "gpu_busy", "disk_full"})
 """Kinds of failure that say nothing of an item: it can be run again as it is."""

@@ -12,9 +12,9 @@ from optrack.judge.log_text import clean_lines
 from optrack.model.judgement import Judgement
 from optrack.model.masking import mask_text
 from optrack.model.metrics import means_of
-from optrack.model.recipe import treatment
 from optrack.model.run import Run
 from optrack.model.snapshot import Snapshot
+from optrack.model.treatment import treatment
 
 _DECLINES = re.compile(
     r"\b(?:disabl(?:ed|ing)|turn(?:ed|ing) off|unsupported|not (?:be )?(?:supported|available|used)|unavailable"

@@ -8,7 +8,7 @@ from statistics import fmean, median, stdev
 
 from optrack.judge.evidence import Evidence, Launch
 from optrack.judge.interval import quantile
-from optrack.judge.wording import amount, percent
+from optrack.model.wording import amount, percent
 
 _SURE = 0.0025
 """The error at either end for a statement about the samples' shape."""
@@ -134,7 +134,7 @@ def two_modes(values: Sequence[float]) -> float | None:
         apart = fmean(high) - fmean(low)
         if apart > _LEAST and apart >= 6 * within and (best is None or apart / (within or 1e-12) > best[0]):
             best = (apart / (within or 1e-12), apart)
-    return None if best is None else math.expm1(best[1])
+    return None if best is None else math.expm1(min(best[1], 700.0))
 
 
 def _squares(values: Sequence[float]) -> float:

@@ -56,7 +56,7 @@ def of_a_failed_start(
 def _program(snapshot: Snapshot) -> Mapping[str, Any] | None:
     """Return the program whose variables were taken for the server's, None if none were."""
     env = snapshot.env or {}
-    found = env.get("program") or {} if env.get("server") is not None and "witness" in env else None
+    found = env.get("program") or {} if env.get("server") is not None and "observed_in" in env else None
     return found if found is None or isinstance(found, Mapping) else {}
 
 
@@ -104,7 +104,7 @@ def unseen_sections(
     for section in sections.get(part, ()):
         seen = [side.get(section) is not None for side in (baseline, candidate)]
         hidden = part == "env" and any(
-            "witness" in side and not side.get(section) for side in (baseline, candidate)
+            "observed_in" in side and not side.get(section) for side in (baseline, candidate)
         )
         if seen[0] != seen[1] or (hidden and not all(seen)):
             found[part, section] = _unseen_section(part, section, seen[0], seen[1])
@@ -143,7 +143,9 @@ def _unread(about: Any) -> Mapping[str, Any]:
 
 def _files(unread: Mapping[str, Any]) -> str:
     count, first = unread.get("files"), ", ".join(map(str, unread.get("first", ())[:3]))
-    return f"{count if count is not None else 'some'} untracked files" + (f" ({first}, …)" if first else "")
+    return f"{count if count is not None else 'some'} untracked file{'' if count == 1 else 's'}" + (
+        f" ({first}, …)" if first else ""
+    )
 
 
 def _unread_meaning(name: str, sides: Sequence[Mapping[str, Any]]) -> str:

@@ -25,6 +25,7 @@ from optrack.render.documents import (
     transition_document,
 )
 from optrack.settings import Settings
+from optrack.store.parts import WHOLE
 
 T = TypeVar("T")
 
@@ -120,10 +121,10 @@ class Desk:
         if planned is not None or any(state.item.id == what for state in states):
             state = campaign.state(what)
             resolved = campaign.resolved_or_none(state.item)
-            runs = reversed(campaign.reader.runs(campaign.plan.name, state.item.id))
+            runs = reversed(campaign.reader.runs(campaign.plan.name, state.item.id, with_=WHOLE))
             return _answer(
                 item=item_document(state, resolved.data if resolved else None),
-                runs=[_brief(run_document(campaign.reader.run(r.id))) for r in runs],
+                runs=[_brief(run_document(run)) for run in runs],
                 judgement=judgement_document(state.judgement),
             )
         found = campaign.reader.run(what)

@@ -9,7 +9,7 @@ from optrack.metrics.output import Output, Parsed, Parser
 from optrack.metrics.registry import RULES_ONLY, parser_named, parser_names, parsers
 from optrack.metrics.rules import asked_in_output, checked, read_rules, rejected, short_of
 from optrack.model.metrics import Reading
-from optrack.model.recipe import MetricRule
+from optrack.model.recipe_parts import MetricRule
 
 __all__ = [
     "Output",

@@ -12,8 +12,8 @@ from typing import Any
 
 from optrack.metrics.output import Output, Parsed, number, numeric
 from optrack.model.metrics import Reading, metric_named
-from optrack.model.recipe import MetricRule
-from optrack.model.shape import path_problem
+from optrack.model.recipe_parts import MetricRule
+from optrack.model.written import path_problem
 
 MOST_ROWS = 10_000
 """At most so many rows of a table, the last ones, are read."""

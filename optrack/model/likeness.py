@@ -33,6 +33,13 @@ NEAREST = {
 """One ASCII character for each that is drawn in one cell."""
 
 _SPELT = {
+    "ß": "ss",
+    "æ": "ae",
+    "Æ": "AE",
+    "ø": "o",
+    "Ø": "O",
+    "œ": "oe",
+    "µ": "u",
     "±": "+-",
     "≤": "<=",
     "≥": ">=",

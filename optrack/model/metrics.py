@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from statistics import fmean
+from statistics import fmean, geometric_mean
 from typing import Literal
 
 from optrack.model.value import Frozen
@@ -59,6 +59,15 @@ class Series(Frozen):
     def values(self) -> tuple[float, ...]:
         """All values, launch after launch."""
         return tuple(value for launch in self.launches for value in launch)
+
+    @property
+    def level(self) -> float:
+        """The geometric mean of the launches' means, which effects compare; their mean if one isn't above zero."""
+        try:
+            means = [fmean(launch) for launch in self.launches]
+            return geometric_mean(means) if min(means) > 0 else fmean(means)
+        except OverflowError:
+            return math.inf
 
 
 _RATE = re.compile(

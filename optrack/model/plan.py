@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
 from optrack.model.metrics import Better
 from optrack.model.value import Frozen
+from optrack.model.written import Text, Written, one_of
 
 Status = Literal["pending", "in_progress", "completed", "cancelled"]
 STATUSES: tuple[Status, ...] = ("pending", "in_progress", "completed", "cancelled")
@@ -53,12 +54,12 @@ class Quantity(Frozen):
     unit: str = ""
 
 
-class PrimaryMetric(Frozen):
+class PrimaryMetric(Written):
     """The metric that verdicts are about."""
 
-    name: str = "output_throughput"
-    unit: str | None = None
-    better: Better | None = None
+    name: Text = "output_throughput"
+    unit: Text | None = None
+    better: Annotated[Better, one_of("higher", "lower")] | None = None
 
 
 class RecipeLayer(Frozen):
@@ -115,13 +116,15 @@ class Problem(Frozen):
 class LeftOut(Frozen):
     """A heading, entry or row that wasn't read as an item: its line, its words, and why.
 
-    `doubtful` ones stand between items and are numbered, labelled or boxed, so that they may have been meant.
+    `labelled` ones have a label or a task box; `doubtful` ones may have been meant as items: they stand between such
+    and are numbered, labelled or boxed, or are rows of a ranked table.
     """
 
     line: int
     text: str
     kind: Literal["heading", "bold line", "entry", "row"]
     reason: str
+    labelled: bool = False
     doubtful: bool = False
 
 

@@ -1,194 +1,204 @@
-"""Recipes: how an item is launched and benchmarked, as layers of plain data and as one resolved value."""
+"""Recipes: how an item is launched and benchmarked. Keys, defaults, units, messages and JSON Schema, all in one place.
+
+A block of a plan is a layer, which need not be whole (`layer_faults`); laid over one another, layers make a recipe
+(`recipe_from`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
 
-from optrack.model.metrics import Better
-from optrack.model.plan import Item, Plan, RecipeLayer
+from optrack.model.recipe_parts import (
+    Bench,
+    Check,
+    MetricRule,
+    Ready,
+    Timeouts,
+    benches,
+    expected_of,
+    gpus_of,
+    variables_of,
+    warmups,
+)
 from optrack.model.value import Frozen
+from optrack.model.written import (
+    Argument,
+    Expression,
+    Fault,
+    Path,
+    Shell,
+    Size,
+    Text,
+    Written,
+    faults_of,
+    map_of,
+    one_of,
+    several,
+    whole,
+)
 
-Scalar = bool | int | float | str | None
-
-
-class Ready(Frozen):
-    """When the server counts as ready: each given condition holds. `http` is a path or a URL, `tcp` a port
-    or True for the server's own, `log` a regular expression, `command` shell text that must exit 0."""
-
-    http: str | None = None
-    tcp: int | bool | None = None
-    log: str | None = None
-    command: str | None = None
-    timeout_s: float = 1200.0
-    silence_s: float | None = None
-
-
-class Bench(Frozen):
-    """One benchmark: a known tool with arguments by name, or shell text; `parser` reads its output."""
-
-    name: str = "bench"
-    tool: str | None = None
-    command: str | None = None
-    args: Mapping[str, Scalar | list[Scalar]] = Field(default_factory=dict)
-    parser: str = "auto"
-    output: str | None = None
+_MAP = BeforeValidator(map_of)
+_LIST = WithJsonSchema({"type": ["string", "array"]})
+_SEVERAL = (BeforeValidator(several), _LIST)
+_ITEMS = (BeforeValidator(lambda value: several(value, "an item's id")), _LIST)
+_BENCH_SCHEMA = WithJsonSchema({"type": ["string", "object"]})
+_EnvValue = Text | None
 
 
-class MetricRule(Frozen):
-    """A metric beside those of the tool's parser: where it is found, and its direction."""
-
-    regex: str | None = None
-    json_path: str | None = Field(default=None, alias="json")
-    csv: str | None = None
-    log: str | None = None
-    unit: str = ""
-    better: Better | None = None
-    file: str | None = None
-
-
-class Check(Frozen):
-    """A guard: a command whose number must lie within bounds, or a metric with a bound on how much worse."""
-
-    command: str | None = None
-    metric: str | None = None
-    min: float | None = None
-    max: float | None = None
-    worse: float | None = None
-
-
-class Timeouts(Frozen):
-    """Limits per stage, in seconds."""
-
-    setup_s: float = 1800.0
-    bench_s: float = 1800.0
-    check_s: float = 1800.0
-    teardown_s: float = 60.0
-    grace_s: float = 30.0
-
-
-class Recipe(Frozen):
+class Recipe(Written):
     """A resolved recipe. In `env` a None unsets an inherited variable; all values are text as written."""
 
-    engine: str = "command"
-    env: Mapping[str, str | None] = Field(default_factory=dict)
-    server: Mapping[str, Scalar | list[Scalar]] = Field(default_factory=dict)
-    launch: str | None = None
-    cwd: str | None = None
-    repo: str | None = None
-    patch: tuple[str, ...] = ()
-    setup: str | None = None
-    port: int | None = None
-    ready: Ready = Ready()
-    warmup: tuple[Bench, ...] = ()
-    bench: tuple[Bench, ...] = ()
-    metrics: Mapping[str, MetricRule] = Field(default_factory=dict)
-    derived: Mapping[str, str] = Field(default_factory=dict)
-    check: Mapping[str, Check] = Field(default_factory=dict)
-    launches: int = Field(default=1, ge=1)
-    repetitions: int = Field(default=1, ge=1)
-    order: Literal["interleaved", "block"] = "interleaved"
-    stop: Literal["fixed", "sequential"] = "fixed"
-    timeout: Timeouts = Timeouts()
-    expect: Mapping[str, Mapping[str, str | None]] = Field(default_factory=dict)
-    watch: tuple[str, ...] = ()
-    combine: tuple[str, ...] = ()
-    factor: str | None = None
-    gpus: str | int | tuple[int, ...] | None = None
-    log_limit_bytes: int = 20 * 2**30
-
-
-HOW_MEASURED = frozenset(
-    {
-        *("launches", "repetitions", "order", "stop", "timeout", "watch", "expect", "factor", "combine"),
-        *("derived", "metrics", "check", "ready", "log_limit", "port"),
-    }
-)
-"""Keys that say how much is measured or checked, not what runs: they are no factors."""
-
-
-def overlay(base: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, Any]:
-    """Lay `layer` over `base`: maps merge key by key, everything else replaces, None removes.
-
-    Inside `env`, and in `env` alone, None stays: it unsets a variable that the shell would pass on.
-    """
-    return _overlay(base, layer, keep_none=False)
-
-
-def _overlay(base: Mapping[str, Any], layer: Mapping[str, Any], *, keep_none: bool) -> dict[str, Any]:
-    merged = dict(base)
-    for key, value in layer.items():
-        below = merged.get(key)
-        if value is None and not keep_none:
-            merged.pop(key, None)
-        elif isinstance(value, Mapping):
-            merged[key] = _overlay(below if isinstance(below, Mapping) else {}, value, keep_none=key == "env")
-        else:
-            merged[key] = value
-    return merged
-
-
-def layers_of(plan: Plan, item: Item | None) -> list[RecipeLayer]:
-    """Return the recipe layers that apply to `item`, outermost first; the plan's own layer alone for None."""
-    chain: list[RecipeLayer] = []
-    while item is not None:
-        if item.recipe is not None:
-            chain.append(item.recipe)
-            if item.recipe.over == "baseline":
-                return [*layers_of(plan, plan.item(plan.baseline)), item.recipe]
-        item = plan.item(item.parent) if item.parent else None
-    if plan.recipe is not None:
-        chain.append(plan.recipe)
-    return chain[::-1]
-
-
-def merged_layers(plan: Plan, item: Item | None) -> dict[str, Any]:
-    """Return the item's recipe as plain data: all its layers laid over one another."""
-    merged: dict[str, Any] = {}
-    for layer in layers_of(plan, item):
-        merged = overlay(merged, layer.data)
-    return merged
-
-
-def leaves(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the leaves of plain recipe data by dotted key, `{"env.NCCL_ALGO": "Tree"}`."""
-    return {".".join(path): value for path, value in leaf_paths(data).items()}
-
-
-def leaf_paths(data: Mapping[str, Any], above: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
-    """Return the leaves of plain recipe data by their path of keys."""
-    found: dict[tuple[str, ...], Any] = {}
-    for key, value in data.items():
-        if isinstance(value, Mapping):
-            found |= leaf_paths(value, (*above, key))
-        else:
-            found[(*above, key)] = value
-    return found
-
-
-def treatment(candidate: Mapping[str, Any], baseline: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Return the factors between two resolved recipes: leaf -> (baseline's value, candidate's)."""
-    changed = changes(candidate, baseline)
-    ours, theirs = leaf_paths(candidate), leaf_paths(baseline)
-    return {".".join(path): (theirs.get(path), ours.get(path)) for path in changed}
-
-
-def factor_names(factors: Collection[str]) -> tuple[str, ...]:
-    """Return the names under which leaves that differ count, sorted: `repo` with a `patch` is one choice of code."""
-    return tuple(sorted(name for name in factors if name != "repo" or "patch" not in factors))
-
-
-def changes(candidate: Mapping[str, Any], baseline: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """Return the paths of keys at which two resolved recipes run something different, sorted.
-
-    A variable that is unset (null in `env`) differs from one that is merely not mentioned.
-    """
-    ours, theirs = leaf_paths(candidate), leaf_paths(baseline)
-    return sorted(
-        path
-        for path in ours.keys() | theirs.keys()
-        if path[0] not in HOW_MEASURED
-        and (ours.get(path) != theirs.get(path) or (path in ours) != (path in theirs))
+    engine: Text = Field(default="command", description="sglang, vllm or command (the default)")
+    env: Annotated[Mapping[str, _EnvValue], BeforeValidator(variables_of)] = Field(
+        default_factory=dict,
+        description="environment variables for every step; null unsets an inherited one",
     )
+    server: Annotated[Mapping[str, Argument], _MAP] = Field(
+        default_factory=dict, description="the engine's arguments by name"
+    )
+    launch: Shell | None = Field(default=None, description="shell text that starts the server")
+    cwd: Text | None = Field(default=None, description="where commands run, from the project folder")
+    repo: Text | None = Field(default=None, description="the git repository that `patch` applies to")
+    patch: Annotated[tuple[str, ...], *_SEVERAL] = Field(
+        default=(), description="applied in a git worktree of `repo`, never in the user's tree"
+    )
+    setup: Shell | None = Field(default=None, description="shell text before the launch, e.g. a build")
+    port: Annotated[int, whole(1, 65535)] | None = Field(default=None, json_schema_extra={"minimum": 1})
+    ready: Ready = Field(
+        default=Ready(), description="when the server counts as ready: each given condition holds"
+    )
+    bench: Annotated[tuple[Bench, ...], BeforeValidator(benches), _BENCH_SCHEMA] = Field(
+        default=(), description="shell text, a tool with arguments by name, or several of these by name"
+    )
+    warmup: Annotated[
+        tuple[Bench, ...],
+        BeforeValidator(warmups),
+        WithJsonSchema({"type": ["integer", "boolean", "string", "object"]}),
+    ] = Field(
+        default=(),
+        description="a count of uncounted passes of the benchmark, or a benchmark of its own",
+    )
+    metrics: Annotated[Mapping[str, MetricRule], _MAP] = Field(
+        default_factory=dict, description="metrics beside those that the tool's parser gives"
+    )
+    derived: Annotated[Mapping[str, Expression], _MAP] = Field(
+        default_factory=dict, description="metrics computed from others, by expression"
+    )
+    check: Annotated[Mapping[str, Check], _MAP] = Field(
+        default_factory=dict, description="what must still hold: a faster wrong server is a regression"
+    )
+    launches: Annotated[int, whole(1, 1000)] = Field(
+        default=1, description="starts of the server in a run", json_schema_extra={"minimum": 1}
+    )
+    repetitions: Annotated[int, whole(1, 10000)] = Field(
+        default=1, description="benchmark passes in a launch", json_schema_extra={"minimum": 1}
+    )
+    order: Annotated[Literal["interleaved", "block"], one_of("interleaved", "block")] = Field(
+        default="interleaved", description="whether launches alternate with the baseline's"
+    )
+    stop: Annotated[Literal["fixed", "sequential"], one_of("fixed", "sequential")] = Field(
+        default="fixed", description="whether the number of launches is fixed or follows the evidence"
+    )
+    timeout: Timeouts = Field(default=Timeouts(), description="limits by stage")
+    expect: Annotated[Mapping[str, Mapping[str, _EnvValue]], BeforeValidator(expected_of)] = Field(
+        default_factory=dict, description="what must be found in the launched processes"
+    )
+    watch: Annotated[tuple[str, ...], *_SEVERAL] = Field(
+        default=(), description="files whose content is part of the snapshot"
+    )
+    combine: Annotated[tuple[str, ...], *_ITEMS] = Field(
+        default=(), description="items whose treatments are merged where they were an improvement"
+    )
+    factor: Text | None = Field(
+        default=None, description="one name for all that the treatment changes together"
+    )
+    gpus: (
+        Annotated[
+            str | int | tuple[int, ...],
+            BeforeValidator(gpus_of),
+            WithJsonSchema(
+                {"anyOf": [{"const": "all"}, {"type": "integer", "minimum": 0}, {"type": "array"}]}
+            ),
+        ]
+        | None
+    ) = Field(default=None, description="the GPUs to run on: `all`, a count, or a list of their numbers")
+    log_limit_bytes: Size = Field(
+        default=20 * 2**30, alias="log_limit", description="the size at which the server's log is cut off"
+    )
+
+
+_INNER: dict[str, type[Frozen]] = {"ready": Ready, "metrics": MetricRule, "check": Check, "timeout": Timeouts}
+_AS_TEXT = frozenset(
+    ("env", "combine", "watch", "patch", "launch", "setup", "cwd", "repo", "factor", "derived", "expect")
+)
+
+
+class RecipeError(ValueError):
+    """Resolved data that makes no recipe: the path of keys at fault, and what to do."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.path = fault.path
+        self.message = fault.message
+        self.hint = fault.hint
+
+
+def recipe_from(data: Mapping[str, Any]) -> Recipe:
+    """Return the recipe that resolved plain data describes; RecipeError for what doesn't fit."""
+    try:
+        return Recipe.model_validate(data, by_alias=True, by_name=False)
+    except ValidationError as error:
+        raise RecipeError(faults_of(error, _INNER, Recipe)[0]) from None
+
+
+def layer_faults(data: Any) -> list[Fault]:
+    """Return what doesn't fit in one recipe block, which need not make a whole recipe."""
+    try:
+        Recipe.model_validate(data, by_alias=True, by_name=False, context={"layer": True})
+    except ValidationError as error:
+        return faults_of(error, _INNER, Recipe)
+    return []
+
+
+def stays_text(path: Path) -> bool:
+    """Whether the recipe's value at this path of keys is text as written, whatever it looks like."""
+    return bool(path) and path[0] in _AS_TEXT
+
+
+def recipe_schema() -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of a recipe block, for editors; each key may be null."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **_nullable(Recipe.model_json_schema(by_alias=True)),
+        "title": "optrack recipe",
+        "description": "How an item is launched and benchmarked; laid over its parent's recipe key by key.",
+    }
+
+
+def _nullable(schema: Any) -> Any:
+    """The schema with null allowed wherever a key has a value, without titles and defaults."""
+    if isinstance(schema, list):
+        return [_nullable(entry) for entry in schema]
+    if not isinstance(schema, dict):
+        return schema
+    plain = {key: _nullable(entry) for key, entry in schema.items() if key not in ("title", "default")}
+    for keys in ("properties", "additionalProperties"):
+        if isinstance(schema.get(keys), dict):
+            plain[keys] = dict(_each(schema[keys])) if keys == "properties" else _or_null(schema[keys])
+    return plain
+
+
+def _each(properties: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, entry in properties.items():
+        yield key, _or_null(entry)
+
+
+def _or_null(schema: Mapping[str, Any]) -> dict[str, Any]:
+    plain = _nullable(dict(schema))
+    if {"type": "null"} in plain.get("anyOf", ()):
+        return dict(plain)
+    about = {key: plain.pop(key) for key in ("description",) if key in plain}
+    return {**about, "anyOf": [*plain.pop("anyOf", ()), *([plain] if plain else ()), {"type": "null"}]}

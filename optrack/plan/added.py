@@ -11,9 +11,9 @@ from typing import Any
 from optrack.errors import PlanError, UsageError
 from optrack.model.markdown import plain
 from optrack.model.plan import Item, Plan
-from optrack.model.recipe import treatment
 from optrack.model.run import Failure, Run
-from optrack.model.shape import nearest
+from optrack.model.text import nearest
+from optrack.model.treatment import treatment
 from optrack.model.value import Frozen
 from optrack.plan.read import parse_plan
 from optrack.plan.resolve import resolve

@@ -130,6 +130,11 @@ class Candidate:
             self.status = "completed"
 
 
+def is_baseline(candidate: Candidate) -> bool:
+    """Whether it is the baseline, which holds nothing to do."""
+    return candidate.label is not None and candidate.label.kind == "baseline"
+
+
 def find_candidates(root: Section, title: Section | None) -> Candidate:
     """Return the document as a candidate that holds all others.
 
@@ -223,8 +228,16 @@ def _read_blocks(here: Candidate, blocks: list[Block], end: int) -> None:
         elif isinstance(block, Fence):
             for listing, above in checklist(block):
                 current.below += _entries(listing, current, above or lead, own=False)
-        lead = plain(block.lines[-1].text) if isinstance(block, Paragraph) else ""
+        lead = _lead(block)
         own = own and (not isinstance(block, Listing) or not current.below)
+
+
+def _lead(block: Block) -> str:
+    """The words that lead in to a list: a paragraph's last line in bold or before a colon."""
+    if not isinstance(block, Paragraph):
+        return ""
+    line = block.lines[-1].stripped()
+    return plain(line.text) if line.text.endswith((":", "：")) or line.lead == line.text else ""
 
 
 def _bold(block: Paragraph, here: Candidate) -> Candidate | None:
@@ -282,7 +295,7 @@ def _entries(listing: Listing, above: Candidate, lead: str, *, own: bool) -> Ite
         for block in entry.blocks:
             if isinstance(block, Listing):
                 found.below += _entries(block, found, inner, own=True)
-            inner = plain(block.lines[-1].text) if isinstance(block, Paragraph) else ""
+            inner = _lead(block)
         yield found
 
 
@@ -371,9 +384,9 @@ def split_title(line: Inline, label: Label | None) -> tuple[Inline, str]:
         end = line.struck_end
         return line.cut(end), line.text[end:].lstrip(" :—–-.")
     text = line.text
-    if lead is not None and len(plain(lead)) > 2:
-        at = text.find(lead) + len(lead)
-        tail = text[at:]
+    at = text.find(lead) + len(lead) if lead is not None else 0
+    tail = text[at:]
+    if lead is not None and (len(plain(lead)) > 2 or tail.lstrip()[:1] in (":", "：")):
         bracket = re.match(r"\s*[(（][^()（）]*[)）]", tail)
         if bracket is not None:
             at, tail = at + bracket.end(), tail[bracket.end() :]
@@ -381,7 +394,8 @@ def split_title(line: Inline, label: Label | None) -> tuple[Inline, str]:
     dash = _DASH.search(text, 2)
     if dash is None:
         hyphen = _HYPHEN.search(text, 2)
-        dash = hyphen if hyphen is not None and is_quantity(text[hyphen.end() :]) else None
+        coded = bool(line.spans) and line.spans[0].code and hyphen is not None
+        dash = hyphen if hyphen is not None and (coded or is_quantity(text[hyphen.end() :])) else None
     if dash is not None:
         return line.cut(dash.start()), text[dash.end() :]
     return line, ""

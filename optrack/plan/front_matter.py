@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from optrack.model.plan import Problem
-from optrack.model.recipe_schema import FRONT_MATTER
+from pydantic import BeforeValidator, ValidationError
+
+from optrack.model.plan import PrimaryMetric, Problem
+from optrack.model.written import Fault, Fraction, ItemId, Text, Written, faults_of, one_of
 from optrack.plan.yaml_text import Loaded, Path, YamlError, load_yaml
 
 _KEY = re.compile(r"^[A-Za-z_][\w-]*\s*:", re.MULTILINE)
+
+
+def _metric(value: Any) -> Any:
+    return {"name": value} if isinstance(value, str | int | float) else value
+
+
+class FrontMatterKeys(Written):
+    """What the front matter may hold."""
+
+    title: Text | None = None
+    metric: Annotated[PrimaryMetric, BeforeValidator(_metric)] | None = None
+    target: Text | None = None
+    min_effect: Fraction | None = None
+    baseline: ItemId | None = None
+    adopt: Annotated[Literal["manual", "auto"], one_of("manual", "auto")] | None = None
 
 
 @dataclass
@@ -67,8 +84,8 @@ def _unclosed(text: str, content: str) -> FrontMatter:
 def _take(found: FrontMatter, loaded: Loaded) -> None:
     found.places = {path: (line + 1, column) for path, (line, column) in loaded.places.items()}
     values = loaded.data if loaded.data is not None else {}
-    bad: set[str] = set()
-    for fault in FRONT_MATTER.faults(values, ()):
+    faults = _faults(values)
+    for fault in faults:
         line, column = found.places.get(fault.path[:2], found.places.get(fault.path[:1], (1, 1)))
         found.problems.append(
             Problem(
@@ -79,6 +96,15 @@ def _take(found: FrontMatter, loaded: Loaded) -> None:
                 hint=fault.hint,
             )
         )
-        bad.update(fault.path[:1])
     if isinstance(values, dict):
-        found.values = {k: v for k, v in values.items() if k not in bad and v is not None}
+        bad = {step for fault in faults for step in fault.path[:1]}
+        good = FrontMatterKeys.model_validate({key: value for key, value in values.items() if key not in bad})
+        found.values = {key: getattr(good, key) for key in good.model_fields_set}
+
+
+def _faults(values: Any) -> list[Fault]:
+    try:
+        FrontMatterKeys.model_validate(values)
+    except ValidationError as error:
+        return faults_of(error, {"metric": PrimaryMetric}, FrontMatterKeys)
+    return []

@@ -106,6 +106,11 @@ def _claim(
     problems: list[Problem],
 ) -> None:
     other = taken.get(name)
+    label = candidate.label
+    if other is not None and label is not None and label.kind == "word" and candidate.mark is None:
+        apart = f"{label.word}-{name}"
+        if other.label is not None and other.label.word != label.word and apart not in taken:
+            name, other = apart, None
     if other is not None:
         problems.append(_duplicate(candidate, name, other, severity="error"))
         name = _numbered(name, taken, counts)

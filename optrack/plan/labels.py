@@ -16,11 +16,14 @@ _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _SEPARATOR = r"(?:\s*[:：.)）\]、|,，]+(?=\s|$|[^\d\s])|\s+[—–\-]+(?=\s)|\s*[—–](?=\s?\S))"
 _NOTE = r"(?P<note>\s*(?:[(（][^()（）]*[)）]|\[[^\[\]]*\]))?"
 _NUMBER = r"\d{1,6}(?:\.\d{1,6})*[a-zA-Z]?"
+_SIGNED = r"(?P<sign>\s*[^\w\s()\[\]{}（）.:：,;/\\'\"`*#~<>=+—–-]\ufe0f?(?:\s*[^\W\d]+){0,3})?"
+"""A picture and the words for it between a label and its separator: `TASK-1 🔴 CRITICAL — …`."""
+
 _RANGE = r"(?P<range>\s?[-–~～]\s?\d{1,6})?"
 _WORD = re.compile(
     rf"^(?P<word>[^\W\d_]+(?:\s[^\W\d_]+)??|第)\s*[#№]?(?P<id>{_NUMBER}|[A-Za-z]\d{{0,2}}[a-z]?|[ivxIVX]{{1,4}}|[{_CHINESE}]{{1,3}})"
     rf"(?!\w*[^\W\d_]\w*\b(?<![\u3040-\u9fff])){_RANGE}(?P<unit>\s?(?:阶段|段階|步|周|天|批|フェーズ|단계|주차))?"
-    rf"{_NOTE}(?P<sep>{_SEPARATOR})?(?P<rest>.*)$",
+    rf"{_NOTE}(?:{_SIGNED}(?P<sep>{_SEPARATOR}))?(?P<rest>.*)$",
     re.DOTALL,
 )
 _KOREAN = re.compile(
@@ -31,7 +34,7 @@ _TAKEN_BACK = re.compile(rf"^(?P<mark>[^:：\-—–]{{2,40}}?)(?P<sep>{_SEPARAT
 _RANKED = re.compile(rf"^\[?(?P<id>P\d)\]?{_NOTE}(?P<sep>{_SEPARATOR})(?P<rest>.*)$", re.DOTALL)
 _CODE = re.compile(
     rf"^\[?(?P<id>\d{{1,2}}[a-zA-Z]\d?|\d{{3,6}}[A-Fa-f]|[A-Z]{{1,2}}(?:\d{{1,2}}|\d{{4,6}})[a-z]?(?:[-.]\w{{1,8}})?"
-    rf"|[A-Za-z]{{2,8}}[-_]\d{{1,4}}[a-z]?|Q[1-4](?:\s20\d\d)?|[A-Z]{{1,3}}\d?-\d{{1,4}}[a-z]?|[A-Z]\.\d{{1,2}})\]?{_NOTE}(?P<sep>{_SEPARATOR})(?P<rest>.*)$",
+    rf"|[A-Za-z]{{2,8}}[-_]\d{{1,4}}[a-z]?|Q[1-4](?:\s20\d\d)?|[A-Z]{{1,3}}\d?-\d{{1,4}}[a-z]?|[A-Z]\.\d{{1,2}})\]?{_NOTE}{_SIGNED}(?P<sep>{_SEPARATOR})(?P<rest>.*)$",
     re.DOTALL,
 )
 _DOTTED = re.compile(

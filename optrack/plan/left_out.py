@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from optrack.model.plan import LeftOut, Problem
 from optrack.plan.attributes import nearest_name
-from optrack.plan.candidates import NOTE, Candidate
+from optrack.plan.candidates import NOTE, Candidate, is_baseline
+from optrack.plan.document import Table
+from optrack.plan.tables import columns_of
 from optrack.plan.vocabulary import is_context, is_order, is_sample
 
 _KINDS = {"heading": "heading", "bold": "bold line", "entry": "entry", "row": "row"}
@@ -12,24 +14,21 @@ _KINDS = {"heading": "heading", "bold": "bold line", "entry": "entry", "row": "r
 
 def left_out(everything: list[Candidate], items: list[Candidate]) -> tuple[LeftOut, ...]:
     """Return the candidates that are no items, in document order; bullets that nothing marks are text."""
-    first, last = (items[0].line, items[-1].line) if items else (0, 0)
-    found = []
-    for candidate in everything:
-        if candidate.taken or not _could_be(candidate):
-            continue
-        marked = candidate.box is not None or candidate.label is not None
-        found.append(
-            LeftOut(
-                line=candidate.line,
-                text=" ".join(candidate.text.text.split())[:160],
-                kind=_KINDS[candidate.form],
-                reason=_reason(candidate),
-                doubtful=marked
-                and first < candidate.line < last
-                and candidate.mark != NOTE
-                and _is_doubtful(candidate),
-            )
+    first, last = (items[0].line, items[-1].line) if items else (10**9, 0)
+    ranked: dict[int, bool] = {}
+    found = [
+        LeftOut(
+            line=candidate.line,
+            text=" ".join(candidate.text.text.split())[:160],
+            kind=_KINDS[candidate.form],
+            reason=_reason(candidate),
+            labelled=_is_labelled(candidate),
+            doubtful=candidate.line > first
+            and _is_doubtful(candidate, ranked, between=candidate.line < last),
         )
+        for candidate in everything
+        if not candidate.taken and _could_be(candidate)
+    ]
     return tuple(sorted(found, key=lambda entry: entry.line))
 
 
@@ -39,9 +38,30 @@ def _could_be(candidate: Candidate) -> bool:
     return candidate.box is not None or candidate.number is not None or candidate.label is not None
 
 
-def _is_doubtful(candidate: Candidate) -> bool:
-    """Whether something that was left looks like an item: not where it stands among context, nor told again."""
-    return candidate.form != "row"
+def _is_doubtful(candidate: Candidate, ranked: dict[int, bool], *, between: bool) -> bool:
+    """Whether what was left may have been meant as an item: numbered, labelled or boxed between items, or a row of a
+    ranked table; the steps of an item and what only tells again are none."""
+    if candidate.mark == NOTE or candidate.reason:
+        return False
+    if isinstance(candidate.group, Table) and candidate.form == "row":
+        if id(candidate.group) not in ranked:
+            columns = columns_of(candidate.group)
+            ranked[id(candidate.group)] = columns is not None and columns.is_ranked and columns.says_amounts
+        return ranked[id(candidate.group)]
+    if candidate.box is not None:
+        return between or (candidate.above is not None and candidate.above.taken)
+    above = candidate.above
+    step = candidate.label is None and above is not None and above.taken and not is_baseline(above)
+    return between and not step and (candidate.label is not None or candidate.number is not None)
+
+
+def _is_labelled(candidate: Candidate) -> bool:
+    """Whether it has a label or a task box, and isn't known to be none or to tell again what others tell."""
+    return (
+        not candidate.reason
+        and candidate.mark != NOTE
+        and (candidate.box is not None or candidate.label is not None)
+    )
 
 
 def _reason(candidate: Candidate) -> str:

@@ -146,7 +146,7 @@ def take_remark(marked: Marked, remark: str) -> bool:
 
 def _ranks(remark: str) -> bool:
     """Whether a bracket says only how high something ranks: `HIGH PRIORITY`, `P0-CRITICAL`, `basso rischio`."""
-    rest = re.sub(r"\bp\d\b", "high", remark, flags=re.IGNORECASE)
+    rest = re.sub(r"\b(?:p|priority )\d\b", "high", remark, flags=re.IGNORECASE)
     levels = words("bands", "high", "medium", "low")
     return levels.within(rest) and _rank_words().all_of(rest)
 

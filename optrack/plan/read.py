@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from optrack.model.plan import Item, Plan, PrimaryMetric, Problem, RecipeLayer
-from optrack.model.units import fraction
+from optrack.model.plan import Item, Plan, Problem, RecipeLayer
 from optrack.plan.candidates import Candidate, find_candidates, walk
 from optrack.plan.decode import decode
 from optrack.plan.document import Section, read_document
@@ -21,7 +20,9 @@ from optrack.plan.recipe_blocks import place_recipes, recipe_fences
 from optrack.plan.series import Reader
 from optrack.plan.tellings import (
     AGAIN,
+    fuller_table,
     leave,
+    leave_retellings,
     leave_rivals,
     lend_from_tables,
     lend_from_tellings,
@@ -121,6 +122,7 @@ def _take(
     reader.taken_ids = {c.label.id for c in _items(everything) if c.label is not None}
     reader.take_entries(top, items=_has_items(everything))
     take_breakdowns(everything, _items(everything))
+    leave_retellings(_items(everything))
     if not _has_items(everything):
         reader.orders = True
         reader.take_entries(top, items=False)
@@ -134,6 +136,9 @@ def _take(
             and not candidate.has_recipe
         ):
             leave(candidate, "a band that holds no items")
+    if not certain and not _has_items(everything):
+        for candidate in _items(everything):
+            leave(candidate, "a baseline without anything to hold against it")
     _take_ranking(everything, certain=certain)
     items = _items(everything)
     for item in items:
@@ -155,6 +160,8 @@ def _take_ranking(everything: list[Candidate], *, certain: bool) -> None:
     rows = [] if certain else ranking(everything)
     weight = _weight([c for c in items if c.parent is None])
     if _weight(rows) <= 1.5 * weight or len(rows) <= sum(c.weight() > 0 and not c.children for c in items):
+        rows = fuller_table(everything, items)
+    if not rows:
         return
     for item in items:
         leave(item, AGAIN)
@@ -198,21 +205,10 @@ def _too_deep(line: int) -> Problem:
 
 
 def _settings(front: FrontMatter) -> dict[str, Any]:
-    values = front.values
-    settings: dict[str, Any] = {}
-    if "metric" in values:
-        metric = values["metric"]
-        settings["metric"] = (
-            PrimaryMetric(**metric) if isinstance(metric, dict) else PrimaryMetric(name=str(metric))
-        )
-    if "target" in values:
-        settings["target"] = quantity(str(values["target"]))
-    if "min_effect" in values:
-        settings["min_effect"] = fraction(values["min_effect"])
-    if "baseline" in values:
-        settings["baseline"] = str(values["baseline"])
-    if "adopt" in values:
-        settings["adopt"] = values["adopt"]
+    keys = ("metric", "min_effect", "baseline", "adopt")
+    settings = {key: front.values[key] for key in keys if key in front.values}
+    if "target" in front.values:
+        settings["target"] = quantity(front.values["target"])
     return settings
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from optrack.model.plan import Problem, RecipeLayer
-from optrack.model.recipe_schema import RECIPE, stays_text
+from optrack.model.recipe import layer_faults, stays_text
 from optrack.plan.document import Block, Fence, Listing, Quote, Section
 from optrack.plan.yaml_text import YamlError, load_yaml
 
@@ -90,7 +90,7 @@ def _read_recipe(fence: Fence) -> tuple[RecipeLayer | None, list[Problem]]:
         problems.append(_problem(fence, problem.message, (problem.line, problem.column), problem.hint))
         return None, problems
     data: Any = {} if loaded.data is None else loaded.data
-    for fault in RECIPE.faults(data, ()):
+    for fault in layer_faults(data):
         path = fault.path
         while path and path not in loaded.places:
             path = path[:-1]

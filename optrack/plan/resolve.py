@@ -9,8 +9,8 @@ from pydantic import Field
 
 from optrack.errors import PlanError
 from optrack.model.plan import Item, Plan
-from optrack.model.recipe import HOW_MEASURED, Recipe, changes, layers_of, leaf_paths, overlay, treatment
-from optrack.model.recipe_build import RecipeError, recipe_from
+from optrack.model.recipe import Recipe, RecipeError, recipe_from
+from optrack.model.treatment import HOW_MEASURED, changes, layers_of, leaf_paths, overlay, treatment
 from optrack.model.value import Frozen, recipe_digest
 
 Path = tuple[str, ...]

@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from optrack.plan.candidates import NOTE, Candidate
+from optrack.plan.candidates import NOTE, Candidate, is_baseline
 from optrack.plan.document import Listing, Table
 from optrack.plan.tables import Columns, columns_of, read_rows
-from optrack.plan.vocabulary import entries, is_context, is_order, is_planlike, is_sample
+from optrack.plan.vocabulary import entries, is_context, is_order, is_plan_title, is_planlike, is_sample
 
 ENOUGH = 1.5
 ENOUGH_BULLETS = 2.0
@@ -31,6 +31,7 @@ class Place:
     context: bool = False
     order: bool = False
     sample: bool = False
+    sure: bool = False
     depth: int = 0
 
     def below(self, heading: Candidate) -> Place:
@@ -45,12 +46,13 @@ class Place:
             self.context or context,
             self.order or order,
             self.sample or is_sample(words),
+            self.sure or (heading.label is None and is_plan_title(words)),
             self.depth + 1,
         )
 
     def within(self, item: Candidate) -> Place:
         """Return the place below a heading that is an item."""
-        return Place(item, is_planlike(item.text.text), False, False, False, self.depth + 1)
+        return Place(item, is_planlike(item.text.text), depth=self.depth + 1)
 
 
 @dataclass(slots=True)
@@ -119,12 +121,14 @@ class Reader:
         if item is not None:
             points += _of_parent(members, item)
         else:
-            points += 1.0 * (not self.other and (place.planlike or (self.planlike and place.depth <= 1)))
+            other = self.other and not place.sure
+            points += 1.0 * (not other and (place.planlike or (self.planlike and place.depth <= 1)))
             if numbered:
-                points -= 2.5 * sum(_is_aside(c) for c in members) / len(members)
-                points += 1.0 * any(_holds_groups(c) for c in members)
+                points -= 2.5 * sum(_is_aside(c) and not _is_told(c) for c in members) / len(members)
+                points += 1.5 * sum(_holds_groups(c) for c in members) / len(members)
+                points += 0.8 * sum(is_planlike(c.title) for c in members) / len(members)
                 points -= 1.0 * (len(members) == 1)
-            points -= 2.0 * self.other
+            points -= 2.0 * other
         if members[0].form == "bold" and len(members) == 1:
             points -= 1.0
         points -= 2.5 * (place.context and not self.context) + 4.0 * place.sample
@@ -147,6 +151,8 @@ class Reader:
             for group, members in _groups(here):
                 if isinstance(group, Table):
                     signature = self._take_rows(group, members, here, place, signature, items=items)
+                elif here.taken and is_baseline(here):
+                    continue
                 elif self._takes_entries(group, members, here, place, items=items):
                     for member in members:
                         if self._fits(member, group, members):
@@ -186,7 +192,7 @@ class Reader:
         boxes = sum(c.box is not None for c in members)
         told = sum(c.has("gain", "effort") or (group.ordered and bool(c.gain or c.effort)) for c in members)
         marked = sum(c.status is not None and c.box is None for c in members)
-        bold = sum(c.text.lead is not None or c.text.is_struck for c in members) * 2 > count
+        bold = sum(_is_titled(c, group) for c in members) * 2 > count
         points = (
             0.5 * group.ordered
             + 0.5 * bold
@@ -208,7 +214,7 @@ class Reader:
             points += 1.0
         if item is not None and _is_leaf(item) and not boxes:
             points -= 2.0
-        points -= 2.0 * self.other * (item is None)
+        points -= 2.0 * (self.other and not place.sure and item is None)
         aside = place.context and not self.context and not (marked and is_planlike(lead))
         points -= 2.5 * aside + 4.0 * place.sample
         return points - (1.5 if item is None else 3.0) * (place.order and not self.orders)
@@ -327,11 +333,22 @@ def _is_told(candidate: Candidate) -> bool:
         return True
     if candidate.has("needs", "skip_if", "status", "priority", "effort") or candidate.has_recipe:
         return True
-    return any(c.box is not None for c in candidate.below)
+    inner = (e for c in candidate.below for e in (c, *(c.below if c.label is not None else ())))
+    return any(e.box is not None for e in inner)
+
+
+def _is_titled(candidate: Candidate, group: Listing) -> bool:
+    """Whether an entry starts with a title in bold, and not with a name before a colon (`**Before:** 3 ms`)."""
+    lead = candidate.text.lead
+    return candidate.text.is_struck or (
+        lead is not None and (group.ordered or not lead.endswith((":", "：")))
+    )
 
 
 def _is_aside(candidate: Candidate) -> bool:
-    return is_context(candidate.text.text) or is_order(candidate.text.text)
+    return is_order(candidate.text.text) or (
+        is_context(candidate.text.text) and not is_planlike(candidate.title)
+    )
 
 
 def _is_leaf(item: Candidate | None) -> bool:
@@ -343,10 +360,7 @@ def _is_leaf(item: Candidate | None) -> bool:
 
 def _holds_groups(candidate: Candidate) -> bool:
     return (
-        sum(
-            c.form == "heading" and c.label is not None and c.label.kind in ("word", "dotted")
-            for c in candidate.below
-        )
+        sum(c.form == "heading" and c.label is not None and c.label.kind == "word" for c in candidate.below)
         > 1
     )
 

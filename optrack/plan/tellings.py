@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
@@ -13,31 +14,67 @@ from optrack.plan.marks import read_title
 from optrack.plan.tables import columns_of, read_rows
 from optrack.plan.vocabulary import folded, is_context, is_order, is_sample, plain
 
+_CODE = re.compile(r"[\[(]([A-Z]{1,3}-?\d{1,4}[\w/-]{0,12})[\])]\s*$")
+"""The id in brackets at a title's end: `Fused kernel [F1]`."""
+
 AGAIN = "tells again what other items tell"
 
 
 def leave_rivals(items: list[Candidate]) -> None:
     """Leave one of several top-level numberings that use the same ids (Tiers 1-3 and Phases 1-3)."""
     groups: defaultdict[tuple[str, int], list[Candidate]] = defaultdict(list)
+    first: dict[tuple[str, str | None, str], Candidate] = {}
     for item in items:
-        if (
-            item.parent is None
-            and item.label is not None
-            and item.label.id
-            and item.form in ("heading", "bold")
-        ):
-            groups[item.label.series, id(item.above)].append(item)
+        label = item.label
+        if not item.taken or label is None or not label.id or item.form not in ("heading", "bold"):
+            continue
+        earlier = first.setdefault((label.word, label.id, _key(item)), item)
+        if label.kind == "word" and earlier.above is not item.above and not item.has_recipe:
+            leave(item, AGAIN)
+        elif item.parent is None:
+            groups[label.series, id(item.above)].append(item)
     ranked = sorted(groups.values(), key=lambda g: (-sum(c.weight() for c in g), -len(g), g[0].line))
     taken: Counter[str] = Counter()
     kinds: Counter[str] = Counter(group[0].label.series for group in ranked if group[0].label is not None)
     for group in ranked:
         ids = {c.label.id for c in group if c.label is not None and c.label.id}
         series = group[0].label.series if group[0].label is not None else ""
-        if any(taken[i] for i in ids) and kinds[series] == 1 and not any(c.has_recipe for c in group):
+        again = sum(taken[i] > 0 for i in ids)
+        if again * 2 > len(ids) and kinds[series] == 1 and not any(c.has_recipe for c in group):
             for item in group:
                 leave(item, AGAIN)
             continue
         taken.update(i for i in ids if i)
+
+
+def leave_retellings(items: list[Candidate]) -> None:
+    """Leave a group of items most of whose titles are those of items elsewhere that say at least as much."""
+    groups: defaultdict[tuple[int, int], list[Candidate]] = defaultdict(list)
+    for item in items:
+        at = item
+        while at.parent is not None:
+            at = at.parent
+        groups[id(at.above), id(at.group)].append(item)
+    places: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
+    for where, members in groups.items():
+        for member in members:
+            places[_key(member)].add(where)
+    for where, members in sorted(groups.items(), key=lambda g: sum(c.weight() for c in g[1])):
+        leaves = [c for c in members if not c.children]
+        again = sum(bool(places[_key(c)] - {where}) for c in leaves)
+        if (
+            len(groups) > 1
+            and again > 1
+            and again * 2 >= len(leaves)
+            and not any(c.has_recipe for c in members)
+        ):
+            for member in members:
+                places[_key(member)].discard(where)
+                leave(member, AGAIN)
+
+
+def _key(item: Candidate) -> str:
+    return folded(re.split(r"\s*[(（]|\s[—–-]+\s", item.title)[0])
 
 
 def leave(item: Candidate, reason: str) -> None:
@@ -70,12 +107,8 @@ def own_what_is_theirs(item: Candidate) -> None:
 
 def ranking(everything: list[Candidate]) -> list[Candidate]:
     """Return the rows of the document's fullest ranking: a table with ids or ranks, gains and efforts."""
-    tables: dict[int, tuple[Table, list[Candidate]]] = {}
-    for candidate in everything:
-        if candidate.form == "row" and isinstance(candidate.group, Table):
-            tables.setdefault(id(candidate.group), (candidate.group, []))[1].append(candidate)
     best: list[Candidate] = []
-    for table, rows in sorted(tables.values(), key=lambda t: -len(t[1])):
+    for table, rows in sorted(_tables(everything), key=lambda t: -len(t[1])):
         columns = columns_of(table) if len(rows) > 4 else None
         if (
             columns is None
@@ -91,6 +124,29 @@ def ranking(everything: list[Candidate]) -> list[Candidate]:
     return best
 
 
+def fuller_table(everything: list[Candidate], items: list[Candidate]) -> list[Candidate]:
+    """Return the rows of a ranked table that names most of the items, and half as many again."""
+    if any(c.has_recipe or c.box is not None or c.children or c.form == "row" for c in items):
+        return []
+    for table, rows in _tables(everything):
+        columns = columns_of(table)
+        if columns is None or not columns.is_ranked or not columns.keys or len(rows) < 1.5 * len(items):
+            continue
+        known = _by_name(read_rows(table, columns, rows))
+        if sum(any(name in known for name in _names(item)) for item in items) * 5 >= 3 * len(items) > 0:
+            return [row for row in rows if row.title]
+    return []
+
+
+def _tables(everything: list[Candidate]) -> list[tuple[Table, list[Candidate]]]:
+    """The tables whose rows are no items."""
+    found: dict[int, tuple[Table, list[Candidate]]] = {}
+    for candidate in everything:
+        if candidate.form == "row" and not candidate.taken and isinstance(candidate.group, Table):
+            found.setdefault(id(candidate.group), (candidate.group, []))[1].append(candidate)
+    return list(found.values())
+
+
 def lend_from_tables(everything: list[Candidate], items: list[Candidate], problems: list[Problem]) -> None:
     """Fill in what items leave out from rows that name them, by label (`Phase 2`) or title.
 
@@ -98,11 +154,7 @@ def lend_from_tables(everything: list[Candidate], items: list[Candidate], proble
     than the item becomes a warning.
     """
     known = _by_name(items)
-    tables: dict[int, tuple[Table, list[Candidate]]] = {}
-    for candidate in everything:
-        if candidate.form == "row" and not candidate.taken and isinstance(candidate.group, Table):
-            tables.setdefault(id(candidate.group), (candidate.group, []))[1].append(candidate)
-    for table, rows in tables.values() if known else ():
+    for table, rows in _tables(everything) if known else ():
         columns = columns_of(table)
         if columns is None or not columns.keys:
             continue
@@ -119,10 +171,10 @@ def lend_from_tellings(everything: list[Candidate], items: list[Candidate], prob
     """Fill in what items leave out from headings and bold lines left that tell of them again."""
     known = _by_name(items)
     for candidate in everything:
-        if candidate.taken or candidate.form not in ("heading", "bold") or candidate.reason != AGAIN:
+        if candidate.taken or candidate.form not in ("heading", "bold") or not candidate.title:
             continue
         target = next((t for name in _names(candidate) if (t := known.get(name)) is not None), None)
-        if target is not None and candidate.title:
+        if target is not None and (candidate.reason == AGAIN or _key(target) == _key(candidate)):
             _lend(candidate, target, problems)
 
 
@@ -207,6 +259,9 @@ def _names(item: Candidate) -> Iterator[str]:
             yield folded(item.label.id)
     elif item.form == "row" and item.own_id is not None and not item.own_id.isdigit():
         yield folded(item.own_id)
+    code = _CODE.search(item.text.text)
+    if code is not None:
+        yield folded(code[1])
 
 
 def _mentions(text: str) -> Iterator[str]:

@@ -164,9 +164,14 @@ def is_planlike(heading: str) -> bool:
     return words("headings", "plan").within(heading)
 
 
+def is_plan_title(title: str) -> bool:
+    """Whether a title names its document or section a plan, whatever else it says."""
+    return words("headings", "sure_plan").within(title)
+
+
 def is_no_plan(title: str) -> bool:
     """Whether a document's title names another kind of document: a guide, a report, an agent's program."""
-    return words("headings", "no_plan").within(title) and not words("headings", "sure_plan").within(title)
+    return words("headings", "no_plan").within(title) and not is_plan_title(title)
 
 
 def is_container(heading: str) -> bool:

@@ -18,6 +18,7 @@ _MAX_DEPTH = 40
 _MAX_CHARS = 128 * 1024
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _FLOAT = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,17}")
+_UNWRITABLE = re.compile(r"[\0\ud800-\udfff]")
 _TEXT_TAG = "tag:yaml.org,2002:str"
 _NULLS = ("", "~", "null", "Null", "NULL")
 _BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
@@ -158,6 +159,7 @@ class _Builder:
             raise _at(node, "the block is too deep or its aliases expand too far", "write it out, flatter")
 
     def _scalar(self, node: Any, path: Path) -> Any:
+        _require_writable(node)
         if node.style in ("'", '"', "|", ">") or (node.tag == _TEXT_TAG and node.value):
             return node.value
         if self._as_text(path):
@@ -171,6 +173,7 @@ class _Builder:
         for key_node, value_node in node.value:
             if key_node.id != "scalar":
                 raise _at(key_node, "a key must be plain text", "write `key: value`")
+            _require_writable(key_node)
             key = str(key_node.value)
             if key == "<<" and not key_node.style:
                 for source in self._merged(value_node):
@@ -196,6 +199,13 @@ class _Builder:
             if source.id != "mapping":
                 raise _at(source, "`<<` merges maps only", "name an anchor of a map: `<<: *name`")
         return list(sources)
+
+
+def _require_writable(node: Any) -> None:
+    if _UNWRITABLE.search(node.value):
+        raise _at(
+            node, "a character that no program can be given (NUL, or half of one)", "write it otherwise"
+        )
 
 
 def _at(node: Any, message: str, hint: str) -> YamlError:

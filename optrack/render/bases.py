@@ -4,8 +4,8 @@ adopted on which evidence."""
 from __future__ import annotations
 
 from optrack.judge.lineage import Base, Measured, Rest
-from optrack.judge.wording import amount, percent
 from optrack.model.markdown import cell, cell_code, table
+from optrack.model.wording import amount, percent
 from optrack.render.documents import timestamp
 from optrack.render.log import Log
 from optrack.render.summary import verdict_text

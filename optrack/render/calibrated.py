@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from optrack.judge.calibration import Calibration, Expectation, calibrate, expected_gain
-from optrack.judge.wording import percent
 from optrack.model.item import ItemState
 from optrack.model.markdown import cell, table
 from optrack.model.metrics import Metric, means_of
 from optrack.model.run import Run
+from optrack.model.wording import percent
 from optrack.render.log import Log
 
 

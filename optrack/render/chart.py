@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import log
 from xml.sax.saxutils import escape
 
-from optrack.judge.wording import percent
 from optrack.model.judgement import Effect
 from optrack.model.markdown import plain
 from optrack.model.value import Frozen
+from optrack.model.wording import percent
 from optrack.render.log import Log
 from optrack.render.summary import SIGNS, measured_text, short_effect, verdict
 

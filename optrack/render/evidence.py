@@ -5,11 +5,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from optrack.judge.wording import amount, counted, percent
 from optrack.model.judgement import Difference, Judgement
 from optrack.model.markdown import cell, cell_code, code, folded, table
 from optrack.model.metrics import Metric, Sample, series_of
 from optrack.model.run import Run
+from optrack.model.wording import amount, counted, percent
 from optrack.render.documents import timestamp
 from optrack.render.log import Log
 from optrack.render.summary import value

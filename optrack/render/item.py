@@ -5,11 +5,11 @@ from __future__ import annotations
 from optrack.judge.derived import derived_text
 from optrack.judge.imported import is_imported
 from optrack.judge.lineage import both_effects
-from optrack.judge.wording import counted
 from optrack.model.item import ItemState
 from optrack.model.judgement import Judgement
 from optrack.model.markdown import cell, cell_code, code, fenced, folded, lines, quoted, table
 from optrack.model.run import Failure, Run
+from optrack.model.wording import counted
 from optrack.render.documents import timestamp
 from optrack.render.evidence import differences, evidence
 from optrack.render.log import Log

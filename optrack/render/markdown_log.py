@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from optrack.judge.wording import launches
 from optrack.model.item import ItemState
 from optrack.model.markdown import cell, cell_code, fenced, prose, table
 from optrack.model.run import Run
+from optrack.model.wording import launches
 from optrack.render.bases import bases
 from optrack.render.calibrated import calibration
 from optrack.render.chart import chart_of, chart_text

@@ -15,8 +15,8 @@ from optrack.errors import OptrackError, UsageError
 from optrack.judge.imported import is_imported
 from optrack.model.markdown import plain
 from optrack.model.metrics import series_of
-from optrack.model.recipe import leaves
 from optrack.model.run import Run
+from optrack.model.treatment import leaves
 from optrack.render.chart import chart_of, chart_svg
 from optrack.render.log import Log
 from optrack.render.markdown_log import markdown_log

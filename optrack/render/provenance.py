@@ -9,10 +9,10 @@ from optrack.judge.difference import differences
 from optrack.judge.fields import dotted, field_of, leaves
 from optrack.judge.imported import is_imported
 from optrack.judge.variables import why_relevant
-from optrack.judge.wording import counted
 from optrack.model.markdown import cell, cell_code, code, table
 from optrack.model.run import Run
 from optrack.model.snapshot import Snapshot
+from optrack.model.wording import counted
 from optrack.render.documents import timestamp
 from optrack.render.log import Log
 from optrack.render.standing import baseline_run

@@ -9,11 +9,11 @@ from datetime import datetime
 from optrack.judge.evidence import CONFIDENCE
 from optrack.judge.lineage import both_effects
 from optrack.judge.multiplicity import family_statement
-from optrack.judge.wording import amount, counted, percent
 from optrack.model.item import ItemState
 from optrack.model.markdown import cell, code
 from optrack.model.metrics import series_of
 from optrack.model.run import Run
+from optrack.model.wording import amount, counted, percent
 from optrack.plan.schedule import comparisons
 from optrack.render.calibrated import calibration_of
 from optrack.render.documents import timestamp

@@ -6,13 +6,13 @@ import json
 import statistics
 from typing import Any
 
-from optrack.judge.wording import amount, level, percent
 from optrack.model.item import ItemState
 from optrack.model.judgement import Effect, Judgement
 from optrack.model.markdown import cell_code, code
 from optrack.model.metrics import series_of
 from optrack.model.plan import Quantity
 from optrack.model.run import Run
+from optrack.model.wording import amount, level, percent
 from optrack.render.log import Log
 
 

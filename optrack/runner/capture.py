@@ -1,166 +1,130 @@
-"""Captures of a launch, its code, and the session's journal."""
+"""What is captured of a launch: the host and its code before, the server's processes while it runs."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from optrack.engines.protocol import Place
-from optrack.host import logs
-from optrack.host import proc as sockets
-from optrack.host.capture import CodeCapture, capture_host, capture_running, capture_seen, merge
+from optrack.host import logs, proc
+from optrack.host.capture import CODE_S, CodeCapture, capture_host, capture_running, capture_seen, merge
 from optrack.host.environment import with_later
 from optrack.host.launch import StageFailed
-from optrack.host.patching import repository_of
-from optrack.host.process_tree import Sightings
-from optrack.host.tree import Tree
+from optrack.host.patching import CopyError, CopyStoppedError, PatchError, patched_copy, repository_of
 from optrack.judge.applied import arguments_part, rewritten_arguments
 from optrack.judge.difference import differences
 from optrack.judge.failures import plain_failure
 from optrack.judge.unseen import unread_sentences
-from optrack.model.run import ProcessId
 from optrack.model.snapshot import Snapshot
-from optrack.runner.journal import Journal
-from optrack.runner.session import Session, Side
+from optrack.runner.context import RunContext
+from optrack.runner.launch import Launch
+from optrack.runner.session import Arm
 
-if TYPE_CHECKING:
-    from optrack.store.store import Store
-from collections.abc import Callable
-
-from optrack.host.patching import CopyError, CopyStoppedError, PatchError, patched_copy
-
-BEFORE_S = 1.2
-"""So long a launch waits for the capture of the code."""
-
-CODE_S = 60.0
-"""So long the first benchmark pass does: longer than that capture takes."""
+BEFORE_LAUNCH_S = 1.2
+BEFORE_BENCH_S = 2.0
+"""So long after the begin of the capture of the code the launch, and the first benchmark pass, wait for it."""
 
 
-class Capturing:
-    """The captures of the launch number `number` of one side; the first launch's are the run's snapshot."""
-
-    def __init__(self, session: Session, side: Side, number: int, store: Store, journal: Journal) -> None:
-        self.session, self.side, self.number = session, side, number
-        self.is_first = number == session.first
-        self.store, self.journal = store, journal
-        self.seen = Sightings()
-        self.code: CodeCapture | None = None
-
-    def before(self, env: Mapping[str, str]) -> None:
-        """Capture what can be known before anything runs: code, the environment passed on, hardware."""
-        project, recipe = self.session.settings.project, self.side.recipe
-        until = time.monotonic() + BEFORE_S
-        self.code = CodeCapture(
-            project=project,
-            repo=self.side.repo,
-            copied_from=repository_of(recipe, project) if recipe.patch else None,
-            watch=[project / path for path in (*recipe.watch, *recipe.patch)],
-            salt=self.session.salt,
-        )
-        self.keep(
-            capture_host(env=env, recipe_env=recipe.env, salt=self.session.salt, names=self.session.variables)
-        )
-        self.take_code(until - time.monotonic())
-
-    def take_code(self, within_s: float = CODE_S) -> None:
-        """Keep what was captured of the code; it may be still at it while the server starts."""
-        if self.code is None:
-            return
-        found = self.code.result(max(0.0, within_s))
-        if found is None:
-            return
-        self.code = None
-        self.keep(found)
-        for sentence in unread_sentences(found):
-            self.journal.note(sentence)
-
-    def appeared(self, process: ProcessId) -> None:
-        """Look at a new process of the server, and again at those before it, while they live."""
-        self.seen.look(process.pid)
-
-    def running(self, server: Tree, place: Place, log: Path) -> None:
-        """Capture what the server's processes really have, and what the server says of itself."""
-        pids = [process.pid for process in server.track()]
-        found = capture_running(
-            pids,
-            leader=server.leader.pid,
-            recipe_env=self.side.recipe.env,
-            salt=self.session.salt,
-            names=self.session.variables,
-            holders=sockets.holders(place.port, pids),
-        )
-        report = self.side.engine.report(self.side.recipe, place)
-        if report is not None and report.get("ours") is False:
-            why = "the server that answers isn't the one that this run started"
-            raise StageFailed("ready", "failed", plain_failure("not_ready", why))
-        found = found.model_copy(update={"arguments": self._arguments(report, log)})
-        if self.is_first:
-            self.keep(found)
-            for sentence in rewritten_arguments(found):
-                self.store.note_run(self.side.run.id, sentence)
-        else:
-            self.compare(found)
-
-    def failed_start(self, log: Path) -> None:
-        """Keep what was seen of the processes of a server that never got ready.
-
-        A shell that had not come to start the server yet shows nothing of the server's environment.
-        """
-        found = capture_seen(
-            self.seen.members,
-            recipe_env=self.side.recipe.env,
-            salt=self.session.salt,
-            names=self.session.variables,
-        )
-        env = found.env or {}
-        if not self.is_first:
-            first = (self.side.snapshot or Snapshot()).env or {}
-            if env.get("program") is not None and env.get("program") == first.get("program"):
-                self.compare(Snapshot(env=env))
-            return
-        told = env if env.get("witness") != "shell" else {"witness": "unknown"}
-        self.keep(found.model_copy(update={"env": told, "arguments": self._arguments(None, log)}))
-
-    def compare(self, found: Snapshot) -> None:
-        """Say what the processes of a later launch have otherwise than those of the first, and keep which of the
-        variables differ: what only some of a run's launches had isn't what the run had."""
-        first = self.side.snapshot or Snapshot()
-        names = []
-        for difference in differences(merge(first, found), first, declared={}):
-            if difference.severity == "blocking" and difference.cls == "unexplained":
-                meaning = difference.meaning.replace("the baseline's", "the first launch's")
-                meaning = meaning.replace("the candidate's", "this one's")
-                self.journal.note(f"launch {self.number + 1} differs from the first: {meaning}")
-                if difference.field.startswith("env.server."):
-                    names.append(difference.field.removeprefix("env.server."))
-        env = first.env or {}
-        if names and found.env is not None and "server" in env and "server" in found.env:
-            self.keep(Snapshot(env={"server": with_later(env["server"], found.env["server"], names)}))
-
-    def keep(self, found: Snapshot) -> None:
-        """Add to the run's snapshot what was captured now, and record it."""
-        self.side.snapshot = found if self.side.snapshot is None else merge(self.side.snapshot, found)
-        self.store.put_snapshot(self.side.run.id, self.side.snapshot)
-
-    def _arguments(self, report: Mapping[str, Any] | None, log: Path) -> dict[str, Any]:
-        return arguments_part(
-            asked=self.side.recipe.server,
-            command=self.side.recipe.launch,
-            reported=report,
-            salt=self.session.salt,
-            log=logs.tail(log).decode(errors="replace"),
-        )
+def capture_before(launch: Launch) -> None:
+    """Capture what can be known before anything runs: code, the environment passed on, hardware."""
+    session, arm = launch.context.session, launch.arm
+    project, recipe = session.settings.project, arm.recipe
+    arm.code = CodeCapture(
+        project=project,
+        repo=arm.repo,
+        copied_from=repository_of(recipe, project) if recipe.patch else None,
+        watch=[project / path for path in (*recipe.watch, *recipe.patch)],
+        salt=session.salt,
+    )
+    seen = capture_host(env=launch.env, recipe_env=recipe.env, salt=session.salt, names=session.variables)
+    keep(launch.context, arm, seen)
+    take_code(launch.context, arm, BEFORE_LAUNCH_S)
 
 
-def code_of(side: Side, project: Path, should_stop: Callable[[], bool]) -> Path | None:
+def take_code(context: RunContext, arm: Arm, within_s: float = 0.0) -> None:
+    """Keep what was captured of the code if it is there so many seconds after that capture began."""
+    if arm.code is None or (captured := arm.code.result(within_s)) is None:
+        return
+    arm.code = None
+    keep(context, arm, captured)
+    for sentence in unread_sentences(captured):
+        context.note(sentence)
+
+
+def close_code(context: RunContext, arm: Arm) -> None:
+    """Keep what was captured of the code at the end of a run, or that it isn't known."""
+    take_code(context, arm, 0.0 if context.stop.is_forced() else CODE_S + 2.0)
+    if arm.code is not None:
+        repositories = ["project", *(["repo"] if arm.repo is not None else [])]
+        arm.code = None
+        keep(context, arm, Snapshot(git={name: {"unknown": ["repository"]} for name in repositories}))
+        context.note_once(arm, "the code couldn't be captured in time, so a change of it would not be seen")
+
+
+def capture_server(launch: Launch) -> None:
+    """Capture what the server's processes really have, and what the server says of itself."""
+    if launch.server is None:
+        return
+    session, arm = launch.context.session, launch.arm
+    pids = [process.pid for process in launch.server.track()]
+    running = capture_running(
+        pids,
+        leader=launch.server.leader.pid,
+        recipe_env=launch.recipe.env,
+        salt=session.salt,
+        names=session.variables,
+        holders=proc.holders(launch.place.port, pids),
+    )
+    report = launch.engine.report(launch.recipe, launch.place)
+    if report is not None and report.get("ours") is False:
+        why = "the server that answers isn't the one that this run started"
+        raise StageFailed("ready", "failed", plain_failure("not_ready", why))
+    running = running.model_copy(update={"arguments": _arguments(launch, report)})
+    if not launch.is_first:
+        _compare_with_first(launch, running)
+        return
+    keep(launch.context, arm, running)
+    for sentence in rewritten_arguments(running):
+        launch.context.store.note_run(arm.run.id, sentence)
+
+
+def capture_failed_start(launch: Launch) -> None:
+    """Keep what was seen of the processes of a server that never got ready.
+
+    A shell that had not come to start the server yet shows nothing of the server's environment.
+    """
+    session, arm = launch.context.session, launch.arm
+    seen = capture_seen(
+        launch.observations.members,
+        recipe_env=launch.recipe.env,
+        salt=session.salt,
+        names=session.variables,
+    )
+    env = seen.env or {}
+    if launch.is_first:
+        if env.get("observed_in") == "shell":
+            env = {"observed_in": "unknown"}
+        arguments = _arguments(launch, None)
+        keep(launch.context, arm, seen.model_copy(update={"env": env, "arguments": arguments}))
+        return
+    first = (arm.snapshot or Snapshot()).env or {}
+    if env.get("program") is not None and env.get("program") == first.get("program"):
+        _compare_with_first(launch, Snapshot(env=env))
+
+
+def keep(context: RunContext, arm: Arm, captured: Snapshot) -> None:
+    """Add to the run's snapshot what was captured now, and record it."""
+    arm.snapshot = captured if arm.snapshot is None else merge(arm.snapshot, captured)
+    context.store.put_snapshot(arm.run.id, arm.snapshot)
+
+
+def patched_code(arm: Arm, project: Path, should_stop: Callable[[], bool]) -> Path | None:
     """Return the folder of the server's code, patched where the recipe says so; None where the recipe names none.
 
     Raises StageFailed (`preflight`): `failed` where a patch doesn't apply, which is the item's fault, and
     `interrupted` where there is nothing to patch or the host doesn't let it be copied.
     """
-    recipe = side.recipe
+    recipe = arm.recipe
     source = repository_of(recipe, project)
     if source is not None and not source.is_dir():
         why = plain_failure("not_copied", f"there is no folder {source}, which `repo` names")
@@ -169,7 +133,7 @@ def code_of(side: Side, project: Path, should_stop: Callable[[], bool]) -> Path 
         return source
     patches = [project / patch for patch in recipe.patch]
     try:
-        return patched_copy(source, patches, side.folder / "repo", should_stop)
+        return patched_copy(source, patches, arm.folder / "repo", should_stop)
     except PatchError as error:
         raise StageFailed("preflight", "failed", plain_failure("patch", str(error))) from error
     except CopyError as error:
@@ -178,3 +142,31 @@ def code_of(side: Side, project: Path, should_stop: Callable[[], bool]) -> Path 
     except CopyStoppedError as error:
         why = plain_failure("interrupted", "stopped on request")
         raise StageFailed("preflight", "interrupted", why) from error
+
+
+def _compare_with_first(launch: Launch, running: Snapshot) -> None:
+    """Note what the processes of a later launch have otherwise than those of the first, and keep which of the
+    variables differ: what only some of a run's launches had isn't what the run had."""
+    first = launch.arm.snapshot or Snapshot()
+    names = []
+    for difference in differences(merge(first, running), first, declared={}):
+        if difference.severity == "blocking" and difference.cls == "unexplained":
+            meaning = difference.meaning.replace("the baseline's", "the first launch's")
+            meaning = meaning.replace("the candidate's", "this one's")
+            launch.context.note(f"launch {launch.number + 1} differs from the first: {meaning}")
+            if difference.field.startswith("env.server."):
+                names.append(difference.field.removeprefix("env.server."))
+    before, now = first.env or {}, running.env or {}
+    if names and "server" in before and "server" in now:
+        server = with_later(before["server"], now["server"], names)
+        keep(launch.context, launch.arm, Snapshot(env={"server": server}))
+
+
+def _arguments(launch: Launch, report: Mapping[str, Any] | None) -> dict[str, Any]:
+    return arguments_part(
+        asked=launch.recipe.server,
+        command=launch.recipe.launch,
+        reported=report,
+        salt=launch.context.session.salt,
+        log=logs.tail(launch.log).decode(errors="replace"),
+    )

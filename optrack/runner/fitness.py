@@ -76,7 +76,7 @@ def _take(session: Session, supervisor: ProcessId | None) -> HostLock:
 
 def _choices(session: Session) -> Iterable[Gpus]:
     """The sets of GPUs that would do, best first: the listed ones, any so many, or None for the whole host."""
-    asked = [side.recipe.gpus for side in session.sides]
+    asked = [arm.recipe.gpus for arm in session.arms]
     if any(gpus is None or gpus == "all" for gpus in asked):
         return [None]
     listed = sorted({gpu for gpus in asked if isinstance(gpus, tuple) for gpu in gpus})
@@ -96,9 +96,9 @@ def _require_fit(session: Session, lock: HostLock, gpus: Gpus) -> None:
     folder = session.settings.state
     private_state(folder)
     share = session.settings.cpu_share if session.settings.cpu_share < 1 else None
-    for number, side in enumerate(session.sides):
+    for number, arm in enumerate(session.arms):
         problems = check_host(
-            port=side.recipe.port,
+            port=arm.recipe.port,
             gpus=gpus,
             folders=[folder],
             cpu_share=share if number == 0 and gpus is None else None,

@@ -1,44 +1,45 @@
-"""The whole line for one item, on one page."""
+"""The whole line for one item, on one page: its launches stage by stage, the verdict, the record of how it ended."""
 
 from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from optrack.app.evaluator import Court, keep_verdict
+from optrack.engines.protocol import BenchCommand
 from optrack.host.capture import capture_after
-from optrack.host.launch import StageFailed
+from optrack.host.launch import StageFailed, wait_until_ready
+from optrack.host.teardown import tear_down
 from optrack.judge.failures import plain_failure
-from optrack.judge.reasons import HOST_CAUSES
 from optrack.model.events import RunStarted
 from optrack.model.judgement import Judgement
-from optrack.model.plan import Status
-from optrack.model.run import Outcome
-from optrack.runner.journal import Journal
-from optrack.runner.launch import Launching
-from optrack.runner.session import Ending, Session, Side
-from optrack.runner.stop_signal import Will
-
-if TYPE_CHECKING:
-    from optrack.store.store import Store
-
-SUCCEEDED = Ending("succeeded", "teardown", None)
-
-
-def run_session(session: Session, store: Store, will: Will) -> Outcome:
-    """Measure both sides launch by launch, judge the candidate, record how it ended; return its outcome."""
-    journal = Journal(store, session.candidate.run.id)
-    with session.parser:
-        session.parser.start()
-        measure(session, store, journal, will)
-    return conclude(session, store)
+from optrack.runner.capture import (
+    BEFORE_BENCH_S,
+    capture_before,
+    capture_failed_start,
+    capture_server,
+    close_code,
+    patched_code,
+    take_code,
+)
+from optrack.runner.context import RunContext
+from optrack.runner.launch import Launch, choose_place
+from optrack.runner.measure import measure, run_checks, warm_up
+from optrack.runner.session import Arm, RunResult
 
 
-def measure(session: Session, store: Store, journal: Journal, will: Will) -> None:
-    """Go through the launches in order, until one fails or all are done."""
-    candidate = session.candidate
-    journal.tell(
+def run_session(context: RunContext) -> RunResult:
+    """Measure both arms launch by launch, judge the candidate, record how it ended, and return that."""
+    with context.session.parser:
+        context.session.parser.start()
+        run_launches(context)
+    return finish(context)
+
+
+def run_launches(context: RunContext) -> None:
+    """Go through the launches in order, until one fails or there are enough."""
+    session, candidate = context.session, context.session.candidate
+    context.record(
         RunStarted(
             item=candidate.run.item,
             log_dir=str(candidate.folder),
@@ -48,116 +49,215 @@ def measure(session: Session, store: Store, journal: Journal, will: Will) -> Non
         )
     )
     if session.why_anew is not None:
-        journal.note(session.why_anew)
-    for side, number in session.schedule():
-        if side is not candidate and number == session.first:
-            store.claim(side.run)
-        side.launches += 1
+        context.note(session.why_anew)
+    for arm, number in session.schedule():
+        if arm is not candidate and number == session.first:
+            context.store.claim(arm.run)
+        arm.launches += 1
         try:
-            Launching(session, side, number, store, journal, will).run()
+            run_launch(context, arm, number)
         except StageFailed as failed:
-            side.ending = Ending(failed.outcome, failed.stage, store.gate.value(failed.failure))
+            failure = context.store.gate.value(failed.failure)
+            arm.result = RunResult(failed.outcome, failed.stage, failure)
             return
-        if is_settled(session, store):
-            journal.note(f"settled after {session.kept + candidate.launches} pairs of launches")
+        if is_settled(context):
+            context.note(f"settled after {session.kept + candidate.launches} pairs of launches")
             return
 
 
-def is_settled(session: Session, store: Store) -> bool:
+def run_launch(context: RunContext, arm: Arm, number: int) -> None:
+    """Go through the stages of one launch; raises StageFailed with the one that ended it, after the teardown."""
+    launch = preflight(context, arm, number)
+    setup(launch)
+    if arm.snapshot is None:
+        with launch.stage("preflight"):
+            capture_before(launch)
+    try:
+        launch = launch.with_server()
+        ready(launch)
+        bench(launch)
+        check(launch)
+        resume(launch)
+    finally:
+        teardown(launch)
+
+
+def preflight(context: RunContext, arm: Arm, number: int) -> Launch:
+    """Choose the launch's port, make its folder, and find (or make) the code that it runs."""
+    (arm.folder / f"launch-{number}").mkdir(parents=True, exist_ok=True)
+    with context.timed(arm.run, number, "preflight"):
+        place = choose_place(arm, number)
+        if arm.repo is None:
+            arm.repo = patched_code(arm, context.session.settings.project, context.stop.is_requested)
+        return Launch(context, arm, number, place, context.session.environment(arm, place))
+
+
+def setup(launch: Launch) -> None:
+    """Run the recipe's `setup` before the first launch."""
+    if launch.recipe.setup and launch.is_first:
+        with launch.stage("setup", "setup.log"):
+            command = BenchCommand(shell=launch.recipe.setup, parser="rules")
+            launch.run_command(command, "setup", launch.recipe.timeout.setup_s)
+
+
+def ready(launch: Launch) -> None:
+    """Wait until the server is ready, and capture what it runs with."""
+    if launch.server is None:
+        return
+    conditions = launch.engine.ready(launch.recipe)
+    try:
+        with launch.stage("ready", "server.log"):
+            wait_until_ready(
+                launch.server,
+                conditions,
+                host=launch.place.host,
+                port=launch.place.port,
+                log=launch.log,
+                should_stop=launch.context.stop.is_requested,
+                env=launch.env,
+                cwd=launch.cwd,
+                limits=launch.limits.model_copy(update={"silence_s": conditions.silence_s}),
+                parser=launch.context.session.parser,
+            )
+    except StageFailed:
+        capture_failed_start(launch)
+        raise
+    capture_server(launch)
+
+
+def bench(launch: Launch) -> None:
+    """Warm up, then run, parse and record every repetition of every benchmark."""
+    take_code(launch.context, launch.arm, BEFORE_BENCH_S)
+    with launch.stage("bench", "bench.log"):
+        warm_up(launch)
+        measure(launch)
+
+
+def check(launch: Launch) -> None:
+    """Run the guards' commands, once for each arm."""
+    if launch.is_first:
+        run_checks(launch)
+
+
+def resume(launch: Launch) -> None:
+    """Take over what an interrupted run measured, if what this one's first launch ran is still the same."""
+    resuming = launch.context.session.resuming
+    if resuming is not None and launch.is_first:
+        close_code(launch.context, launch.arm)
+        if launch.arm.snapshot is not None:
+            resuming.compare(launch.context, launch.arm.run, launch.arm.snapshot)
+
+
+def teardown(launch: Launch) -> None:
+    """End the server and all that it started, and record what is left in spite of that."""
+    take_code(launch.context, launch.arm)
+    if launch.server is None:
+        return
+    with launch.stage("teardown", "server.log"):
+        ended = tear_down(
+            launch.server,
+            signal=launch.engine.stop_signal(),
+            grace_s=launch.recipe.timeout.grace_s,
+            is_forced=launch.context.stop.is_forced,
+            port=launch.place.port,
+            gpus=launch.gpus,
+            within_s=launch.recipe.timeout.teardown_s,
+        )
+    for line in ended.left:
+        launch.context.note(f"left after the teardown: {line}")
+
+
+def is_settled(context: RunContext) -> bool:
     """Whether a sequential session has come, at the end of a pair, to where more launches decide nothing."""
-    ours, theirs = session.candidate, session.baseline
-    if theirs is None or not session.sequential or ours.launches != theirs.launches:
+    ours, theirs = context.session.candidate, context.session.baseline
+    if theirs is None or not context.session.sequential or ours.launches != theirs.launches:
         return False
-    reader = store.reader
+    reader = context.store.reader
     candidate = reader.run(ours.run.id).model_copy(update={"outcome": "succeeded"})
     baseline = reader.run(theirs.run.id).model_copy(update={"outcome": "succeeded"})
-    return Court(reader, session.plan).settled(candidate, baseline)
+    return Court(reader, context.session.plan).settled(candidate, baseline)
 
 
-def conclude(session: Session, store: Store) -> Outcome:
+def finish(context: RunContext) -> RunResult:
     """Close the session's runs, judge the candidate, and leave its item where that puts it."""
-    candidate, baseline = session.candidate, session.baseline
-    for side in session.sides:
-        if side.snapshot is not None:
-            load = side.sampler.summary() if side.sampler is not None else None
-            seen = side.snapshot.model_copy(update={"load": load})
-            store.put_snapshot(side.run.id, capture_after(seen, salt=session.salt))
+    session, baseline = context.session, context.session.baseline
+    for arm in session.arms:
+        look_again(context, arm)
+    result = session.candidate.result or RunResult("succeeded")
     if baseline is not None and baseline.launches:
-        close(store, baseline, baseline.ending or _along_with(candidate), None, "measured beside another run")
-        if baseline.ending is not None:
-            candidate.ending = _broken_off(baseline.ending)
-    ending = candidate.ending or SUCCEEDED
-    judgement = judge(session, store, ending)
-    after, why = standing(session, ending, judgement)
-    close(store, candidate, ending, after, why, judgement.verdict if judgement else None)
-    return ending.outcome
+        record_result(context, baseline, baseline_result(baseline, result))
+        if baseline.result is not None:
+            result = broken_off(baseline.result)
+    judgement = judge(context, result)
+    result = with_standing(result, judgement)
+    record_result(context, session.candidate, result)
+    return result
 
 
-def judge(session: Session, store: Store, ending: Ending) -> Judgement | None:
+def look_again(context: RunContext, arm: Arm) -> None:
+    """Complete an arm's snapshot: its code, what was edited meanwhile, and the load while it was measured."""
+    if arm.snapshot is None:
+        return
+    close_code(context, arm)
+    load = arm.sampler.summary() if arm.sampler is not None else None
+    seen = arm.snapshot.model_copy(update={"load": load})
+    context.store.put_snapshot(arm.run.id, capture_after(seen, salt=context.session.salt))
+
+
+def judge(context: RunContext, result: RunResult) -> Judgement | None:
     """Return and record the judgement of the candidate; None for the baseline itself, and for a run that was
     interrupted or that the host made fail: it shows nothing, so what was found before stays in force."""
-    plan, run = session.plan, store.reader.run(session.candidate.run.id)
-    if run.item == plan.baseline or ending.outcome == "interrupted" or is_hosts_fault(ending):
+    plan, store = context.session.plan, context.store
+    run = store.reader.run(context.session.candidate.run.id)
+    if run.item == plan.baseline or result.outcome == "interrupted" or result.is_hosts_fault:
         return None
-    ended = run.model_copy(
-        update={"outcome": ending.outcome, "stage": ending.stage, "failure": ending.failure}
-    )
+    ended = {"outcome": result.outcome, "stage": result.stage, "failure": result.failure}
     court = Court(store.reader, plan)
-    judgement = court.judge(ended)
+    judgement = court.judge(run.model_copy(update=ended))
     keep_verdict(store, court, judgement, run, datetime.now(UTC))
     return judgement
 
 
-def is_hosts_fault(ending: Ending) -> bool:
-    """Whether a run ended for a cause that says nothing of its item."""
-    return ending.failure is not None and ending.failure.kind in HOST_CAUSES
-
-
-def standing(session: Session, ending: Ending, judgement: Judgement | None) -> tuple[Status, str]:
-    """Return where the run leaves its item, and why: a result completes it, a failed experiment included."""
-    if ending.outcome == "interrupted":
-        return "pending", ending.failure.message if ending.failure else "the run was interrupted"
-    if ending.failure is not None and is_hosts_fault(ending):
-        return "pending", f"the host, not the item, is at fault: {ending.failure.message}"
+def with_standing(result: RunResult, judgement: Judgement | None) -> RunResult:
+    """Return the result with where it leaves the item, and why: a result completes it, a failed experiment included."""
+    why = result.failure.message if result.failure else ""
+    if result.outcome == "interrupted":
+        return result._replace(item_status="pending", reason=why or "the run was interrupted")
+    if result.is_hosts_fault:
+        return result._replace(item_status="pending", reason=f"the host, not the item, is at fault: {why}")
+    if judgement is None and result.outcome == "succeeded":
+        return result._replace(item_status="completed", reason="the baseline was measured")
     if judgement is None:
-        if ending.outcome == "succeeded":
-            return "completed", "the baseline was measured"
-        return "pending", "the baseline couldn't be measured"
-    return "completed", judgement.reasons[0] if judgement.reasons else f"verdict: {judgement.verdict}"
+        return result._replace(item_status="pending", reason="the baseline couldn't be measured")
+    reason = judgement.reasons[0] if judgement.reasons else f"verdict: {judgement.verdict}"
+    return result._replace(item_status="completed", reason=reason, verdict=judgement.verdict)
 
 
-def close(
-    store: Store,
-    side: Side,
-    ending: Ending,
-    after: Status | None,
-    why: str,
-    verdict: str | None = None,
-) -> None:
-    """Record how a side's run ended, and with it where its item stands."""
-    store.finish(
-        side.run.id,
-        outcome=ending.outcome,
-        stage=ending.stage,
-        failure=ending.failure,
+def record_result(context: RunContext, arm: Arm, result: RunResult) -> None:
+    """Record how an arm's run ended, and with it where its item stands."""
+    context.store.finish(
+        arm.run.id,
+        outcome=result.outcome,
+        stage=result.stage,
+        failure=result.failure,
         at=datetime.now(UTC),
-        item_after=after,
-        why=why,
-        verdict=verdict,
-        seconds=round(time.monotonic() - side.begun, 3),
+        item_after=result.item_status,
+        why=result.reason,
+        verdict=result.verdict,
+        seconds=round(time.monotonic() - arm.begin, 3),
     )
 
 
-def _along_with(candidate: Side) -> Ending:
-    """A baseline whose own launches all went well is interrupted only where the whole session was."""
-    ending = candidate.ending
-    return ending if ending is not None and ending.outcome == "interrupted" else SUCCEEDED
+def baseline_result(baseline: Arm, candidate: RunResult) -> RunResult:
+    """Return how the baseline's run ended: its own way, or interrupted with the whole session."""
+    ended = candidate if candidate.outcome == "interrupted" else RunResult("succeeded")
+    return (baseline.result or ended)._replace(reason="measured beside another run")
 
 
-def _broken_off(baseline: Ending) -> Ending:
-    """The candidate's run ends where the baseline beside it fails: nothing can be compared any more."""
+def broken_off(baseline: RunResult) -> RunResult:
+    """Return how the candidate's run ends where the baseline beside it fails: nothing can be compared any more."""
     if baseline.outcome == "interrupted":
         return baseline
     what = baseline.failure.message if baseline.failure else baseline.outcome
     failure = plain_failure("baseline_failed", f"the baseline measured beside it failed: {what}")
-    return Ending("interrupted", baseline.stage, failure)
+    return RunResult("interrupted", baseline.stage, failure)

@@ -5,29 +5,25 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import traceback
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
 from optrack.app.campaign import Campaign
 from optrack.app.decisions import adopt_by_itself, credit_again
 from optrack.errors import HostUnfitError, OptrackError
 from optrack.host.command import become_subreaper, go_below_supervisor
 from optrack.judge.failures import plain_failure
-from optrack.model.gate import Gate
-from optrack.model.judgement import Judgement
 from optrack.model.plan import Status
-from optrack.model.run import SUPERVISOR, Run
-from optrack.render.documents import document, finite, judgement_document, run_document
+from optrack.model.run import SUPERVISOR
+from optrack.runner.context import RunContext, StopSignal
 from optrack.runner.fitness import take_host
-from optrack.runner.flow import conclude, run_session
-from optrack.runner.session import Ending, Session, session_of
-from optrack.runner.stop_signal import SignalledWill
+from optrack.runner.flow import finish, run_session
+from optrack.runner.notify import notify
+from optrack.runner.session import RunResult, Session, session_of
 from optrack.settings import load_settings
 
 _FROM_NEXT: tuple[Status, ...] = ("pending",)
@@ -42,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
     try:
         supervisor = go_below_supervisor()
-        will = SignalledWill()
+        stop = StopSignal()
         become_subreaper()
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
@@ -51,12 +47,12 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         campaign = Campaign(load_settings(options.project), options.plan)
         session = session_of(campaign, options.item, sequential=options.sequential, resume=options.resume)
-        Thread(target=import_module, args=("optrack.store.store",)).start()
+        Thread(target=import_module, args=("optrack.store.write",)).start()
         lock = take_host(
             session,
             supervisor=supervisor,
             wait=options.wait,
-            should_stop=will.stop,
+            should_stop=stop.is_requested,
             say=lambda text: _tell(options.tell, {"waiting": text}),
         )
         claimed = campaign.store.claim(
@@ -65,10 +61,10 @@ def main(arguments: list[str] | None = None) -> int:
     except OptrackError as error:
         return _refuse(options.tell, error)
     except OSError as error:
-        where = str(error.filename) if error.filename else None
-        return _refuse(
-            options.tell, OptrackError(f"the runner can't start: {error.strerror or error}", where=where)
-        )
+        reason = (error.strerror or str(error)).lower()
+        what = f"{error.filename}: {reason}" if error.filename else reason
+        hint = "the runner writes in the project's folder: check its owner and permissions"
+        return _refuse(options.tell, OptrackError(f"the runner can't start: {what}", hint=hint))
     except Exception:  # noqa: BLE001 (nobody else could tell what happened here)
         return _refuse(options.tell, OptrackError(f"the runner failed\n{traceback.format_exc()}"))
     run = session.candidate.run.id
@@ -80,14 +76,15 @@ def main(arguments: list[str] | None = None) -> int:
     _speak_into(session.candidate.folder / "runner.log")
     _answer(options.tell, {"run": run})
     with lock:
-        code = _run(campaign, session, will)
+        code = _run(campaign, session, stop)
     _announce(campaign, run)
     return code
 
 
-def _run(campaign: Campaign, session: Session, will: SignalledWill) -> int:
+def _run(campaign: Campaign, session: Session, stop: StopSignal) -> int:
+    context = RunContext(session, campaign.store, stop)
     try:
-        run_session(session, campaign.store, will)
+        run_session(context)
         if not campaign.store.holds(session.candidate.run.id):
             sys.stderr.write(
                 "the database doesn't hold the run: it is in the side journal, beside this file\n"
@@ -100,8 +97,8 @@ def _run(campaign: Campaign, session: Session, will: SignalledWill) -> int:
         traceback.print_exc()
         message = f"optrack itself failed: {error!r}; see runner.log in the run's folder"
         failure = plain_failure("runner_error", message, traceback.format_exc())
-        session.candidate.ending = Ending("interrupted", "teardown", failure)
-        conclude(session, campaign.store)
+        session.candidate.result = RunResult("interrupted", "teardown", failure)
+        finish(context)
         return 1
     finally:
         campaign.store.close()
@@ -113,7 +110,6 @@ def _announce(campaign: Campaign, run_id: str) -> None:
     settings = campaign.settings
     if settings.notify is None:
         return
-
     campaign = Campaign(settings, Path(campaign.written.path))
     run = campaign.reader.run(run_id)
     judgement = campaign.judgement_of(run)
@@ -163,70 +159,3 @@ def _speak_into(log: Path) -> None:
 
 if __name__ == "__main__":
     sys.exit(main())
-
-
-_PATIENCE_S = 30.0
-
-
-def notify(how: str, run: Run, judgement: Judgement | None, *, project: Path, gate: Gate) -> str | None:
-    """Tell that a run has ended, by `how`: shell text, or an address that begins with http:// or https://.
-
-    A command gets the document on standard input, and OPTRACK_RUN, OPTRACK_ITEM, OPTRACK_OUTCOME and
-    OPTRACK_VERDICT in its environment. Returns why it couldn't be told, or None; it never raises.
-    """
-    body = json.dumps(gate.data(finite(_document(run, judgement))), ensure_ascii=False, default=str)
-    if how.startswith(("http://", "https://")):
-        return _post(how, body.encode())
-    verdict = judgement.verdict if judgement is not None and judgement.verdict else "none"
-    about = {
-        "OPTRACK_RUN": run.id,
-        "OPTRACK_ITEM": run.item,
-        "OPTRACK_OUTCOME": run.outcome or "running",
-        "OPTRACK_VERDICT": verdict,
-    }
-    return _command(how, body.encode(), about, project)
-
-
-def _document(run: Run, judgement: Judgement | None) -> dict[str, Any]:
-    """A run without its snapshot and recipe, which are long, and its judgement."""
-    about = run_document(run)
-    for part in ("snapshot", "recipe", "artifacts"):
-        about.pop(part)
-    found = judgement_document(judgement)
-    if found is not None:
-        found.pop("differences")
-    return document(event="run_ended", run=about, judgement=found)
-
-
-def _command(shell: str, body: bytes, about: dict[str, str], project: Path) -> str | None:
-    try:
-        done = subprocess.run(
-            ["bash", "-c", shell],
-            input=body,
-            env=os.environ | about,
-            cwd=project,
-            timeout=_PATIENCE_S,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return f"the notify command took longer than {_PATIENCE_S:.0f} s and was ended"
-    except OSError as error:
-        return f"the notify command couldn't be started: {error}"
-    if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        return f"the notify command ended with {done.returncode}{': ' + said[0] if said else ''}"
-    return None
-
-
-def _post(address: str, body: bytes) -> str | None:
-    import httpx
-
-    try:
-        answer = httpx.post(
-            address, content=body, headers={"Content-Type": "application/json"}, timeout=_PATIENCE_S
-        )
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        return f"the address to notify couldn't be reached: {type(error).__name__}"
-    return f"the address to notify answered {answer.status_code}" if answer.is_error else None

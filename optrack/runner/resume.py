@@ -13,10 +13,9 @@ from optrack.model.metrics import CHECK, Sample
 from optrack.model.run import Run
 from optrack.model.snapshot import Snapshot
 from optrack.model.value import Frozen
-from optrack.runner.journal import Journal
 
 if TYPE_CHECKING:
-    from optrack.store.store import Store
+    from optrack.runner.context import RunContext
 
 
 class Earlier(Frozen):
@@ -137,7 +136,7 @@ class Resuming:
 
     @property
     def kept(self) -> int:
-        """How many launches of a side needn't be made again."""
+        """How many launches of an arm needn't be made again."""
         return 0 if self.is_void else len(self.earlier.pairs)
 
     @property
@@ -145,8 +144,8 @@ class Resuming:
         """The number of the first launch that this session makes itself."""
         return self.earlier.pairs[-1] + 1
 
-    def look(self, run: Run, now: Snapshot, store: Store, journal: Journal) -> None:
-        """Compare what this side runs now with what it ran then; the last side to be the same takes over."""
+    def compare(self, context: RunContext, run: Run, now: Snapshot) -> None:
+        """Compare what this arm runs now with what it ran then; the last arm to be the same takes over."""
         if self.is_void:
             return
         then = self._then(run.role)
@@ -154,21 +153,23 @@ class Resuming:
         if changed:
             self.is_void = True
             more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
-            journal.note(
+            context.note(
                 f"everything is measured anew, since run {then.id} ran something else: {changed[0].meaning}{more}"
             )
             return
         self._same[run.role] = run
         if len(self._same) == (1 if self.earlier.baseline is None else 2):
-            self._take_over(store, journal)
+            self._take_over(context)
 
-    def _take_over(self, store: Store, journal: Journal) -> None:
+    def _take_over(self, context: RunContext) -> None:
         for role, run in self._same.items():
             then = self._then(role)
-            store.add_samples(run.id, kept_samples(then, self.earlier.pairs))
+            context.store.add_samples(run.id, kept_samples(then, self.earlier.pairs))
             if role == "baseline":
-                store.note_run(run.id, f"{len(self.earlier.pairs)} of its launches are of run {then.id}")
-        journal.note(f"resumed: {self.earlier.name} are kept, which was interrupted")
+                context.store.note_run(
+                    run.id, f"{len(self.earlier.pairs)} of its launches are of run {then.id}"
+                )
+        context.note(f"resumed: {self.earlier.name} are kept, which was interrupted")
 
     def _then(self, role: Role) -> Run:
         found = self.earlier.candidate if role == "candidate" else self.earlier.baseline

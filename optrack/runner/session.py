@@ -9,21 +9,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from optrack.app.campaign import Campaign
 from optrack.app.project import now
 from optrack.engines.protocol import Engine, Place
 from optrack.engines.registry import engine_named
+from optrack.host.capture import CodeCapture
 from optrack.host.parsing import ParserProcess
 from optrack.host.proc import own_identity
 from optrack.host.sampler import Sampler
 from optrack.host.tree import Tree
 from optrack.judge.evidence import rules_of
+from optrack.judge.reasons import HOST_CAUSES
 from optrack.judge.sequential import launch_order
 from optrack.model.gate import Gate
+from optrack.model.judgement import Verdict
 from optrack.model.metrics import Metric
-from optrack.model.plan import Item, Plan
+from optrack.model.plan import Item, Plan, Status
 from optrack.model.recipe import Recipe
 from optrack.model.run import Failure, Outcome, Run, Stage, new_run_id
 from optrack.model.snapshot import Snapshot
@@ -32,21 +35,26 @@ from optrack.plan.resolve import Resolved
 from optrack.runner.resume import Resuming, Wanted, earlier_of, interrupted_since
 from optrack.settings import Settings, project_salt
 
-if TYPE_CHECKING:
-    from optrack.model.plan import Item
-    from optrack.model.run import Run
 
-
-class Ending(NamedTuple):
-    """How a side's run ended, in which stage, and why if it didn't succeed."""
+class RunResult(NamedTuple):
+    """How an arm's run ended, in which stage, and why if it didn't succeed; once it is judged, its verdict, and where
+    that leaves the item (None: where it is) with the reason."""
 
     outcome: Outcome
-    stage: Stage
-    failure: Failure | None
+    stage: Stage = "teardown"
+    failure: Failure | None = None
+    verdict: Verdict | None = None
+    item_status: Status | None = None
+    reason: str = ""
+
+    @property
+    def is_hosts_fault(self) -> bool:
+        """Whether the run ended for a cause that says nothing of its item."""
+        return self.failure is not None and self.failure.kind in HOST_CAUSES
 
 
 @dataclass
-class Side:
+class Arm:
     """One run of a session while it goes on: what it runs, and what has come of it so far."""
 
     run: Run
@@ -56,14 +64,15 @@ class Side:
     launches: int = 0
     repo: Path | None = None
     tree: Tree | None = None
+    code: CodeCapture | None = None
     snapshot: Snapshot | None = None
-    ending: Ending | None = None
-    said: set[str] = field(default_factory=set)
+    result: RunResult | None = None
+    notes: set[str] = field(default_factory=set)
     sampler: Sampler | None = None
-    begun: float = field(default_factory=time.monotonic)
+    begin: float = field(default_factory=time.monotonic)
 
     def sampling(self, gpus: tuple[int, ...] | None) -> Sampler:
-        """Return the sampler of this side's benchmark passes, over the given GPUs, None for all."""
+        """Return the sampler of this arm's benchmark passes, over the given GPUs, None for all."""
         if self.sampler is None:
             self.sampler = Sampler(pids=self._pids, gpus=gpus)
         return self.sampler
@@ -74,12 +83,12 @@ class Side:
 
 @dataclass
 class Session:
-    """What one runner does: its sides, in an order that lets a drift of the machine hit both alike."""
+    """What one runner does: its arms, in an order that lets a drift of the machine hit both alike."""
 
     settings: Settings
     plan: Plan
-    candidate: Side
-    baseline: Side | None
+    candidate: Arm
+    baseline: Arm | None
     inherited: Mapping[str, str]
     salt: bytes
     sequential: bool = False
@@ -90,22 +99,22 @@ class Session:
 
     @property
     def first(self) -> int:
-        """The number of the first launch that this session makes on each side."""
+        """The number of the first launch that this session makes of each arm."""
         return self.resuming.first if self.resuming else 0
 
     @property
     def kept(self) -> int:
-        """How many launches of each side are those of an interrupted run."""
+        """How many launches of each arm are those of an interrupted run."""
         return self.resuming.kept if self.resuming else 0
 
     @property
-    def sides(self) -> tuple[Side, ...]:
+    def arms(self) -> tuple[Arm, ...]:
         """The candidate and, where one is measured beside it, the baseline."""
         return (self.candidate,) if self.baseline is None else (self.candidate, self.baseline)
 
     @property
     def most_launches(self) -> int:
-        """The launches of a side at most: as many as the recipe says, or as the rules of stopping allow."""
+        """The launches of an arm at most: as many as the recipe says, or as the rules of stopping allow."""
         if not self.sequential:
             return self.candidate.recipe.launches
         recipe = self.candidate.recipe.model_copy(update={"stop": "sequential"})
@@ -113,34 +122,32 @@ class Session:
 
     @property
     def variables(self) -> frozenset[str]:
-        """The variables that either side's recipe names: they are recorded of both, with their values."""
-        return frozenset(name for side in self.sides for name in side.recipe.env)
+        """The variables that either arm's recipe names: they are recorded of both, with their values."""
+        return frozenset(name for arm in self.arms for name in arm.recipe.env)
 
-    def schedule(self) -> Iterator[tuple[Side, int]]:
-        """Yield each launch in turn, with its number on its side, until there are enough with those kept."""
+    def schedule(self) -> Iterator[tuple[Arm, int]]:
+        """Yield each launch in turn, with its number in its arm, until there are enough with those kept."""
         number = self.first
         while number - self.first + self.kept < self.most_launches:
             for turn in launch_order(number + 1)[-2:]:
-                side = self.candidate if turn == "candidate" else self.baseline
-                if side is not None:
-                    yield side, number
+                arm = self.candidate if turn == "candidate" else self.baseline
+                if arm is not None:
+                    yield arm, number
             number += 1
 
-    def environment(self, side: Side, place: Place) -> dict[str, str]:
-        """Return the environment of a side's commands: the runner's own, the recipe's over it, the launch's.
+    def environment(self, arm: Arm, place: Place) -> dict[str, str]:
+        """Return the environment of an arm's commands: the runner's own, the recipe's over it, the launch's.
 
-        A recipe value of None takes an inherited variable away. A side that asks for some GPUs sees only these.
+        A recipe value of None takes an inherited variable away. An arm that asks for some GPUs sees only these.
         """
-        env = {
-            key: value for key, value in self.inherited.items() if side.recipe.env.get(key, "") is not None
-        }
-        env |= {key: value for key, value in side.recipe.env.items() if value is not None}
-        if self.gpus is not None and "CUDA_VISIBLE_DEVICES" not in side.recipe.env:
-            asked = side.recipe.gpus
+        env = {key: value for key, value in self.inherited.items() if arm.recipe.env.get(key, "") is not None}
+        env |= {key: value for key, value in arm.recipe.env.items() if value is not None}
+        if self.gpus is not None and "CUDA_VISIBLE_DEVICES" not in arm.recipe.env:
+            asked = arm.recipe.gpus
             shown = self.gpus[:asked] if isinstance(asked, int) else asked or self.gpus
             env["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, shown))
-        if side.repo is not None:
-            env["REPO"] = str(side.repo)
+        if arm.repo is not None:
+            env["REPO"] = str(arm.repo)
         return env | {
             "PORT": str(place.port),
             "RUN_DIR": str(place.run_dir),
@@ -166,14 +173,14 @@ def prepare(
     they are judged by.
     """
     sequential = sequential and baseline is not None
-    ours = _side(settings, plan, *candidate, at, sequential=sequential, gate=gate)
-    theirs = _side(settings, plan, *baseline, at, sequential=sequential, gate=gate) if baseline else None
+    ours = _arm(settings, plan, *candidate, at, sequential=sequential, gate=gate)
+    theirs = _arm(settings, plan, *baseline, at, sequential=sequential, gate=gate) if baseline else None
     if theirs is not None:
         theirs.run = theirs.run.model_copy(update={"role": "baseline", "beside": ours.run.id})
     return Session(settings, plan, ours, theirs, dict(os.environ), project_salt(settings.state), sequential)
 
 
-def _side(
+def _arm(
     settings: Settings,
     plan: Plan,
     item: Item,
@@ -182,7 +189,7 @@ def _side(
     *,
     sequential: bool,
     gate: Gate,
-) -> Side:
+) -> Arm:
     run = Run(
         id=new_run_id(at, item.id),
         plan=plan.name,
@@ -195,7 +202,7 @@ def _side(
         recipe=gate.data({**resolved.data, "stop": "sequential" if sequential else "fixed"}),
         runner=own_identity(),
     )
-    return Side(
+    return Arm(
         run, resolved.recipe, engine_named(resolved.recipe.engine, settings.python), settings.runs / run.id
     )
 
@@ -251,8 +258,7 @@ def session_of(
 def _interrupted(campaign: Campaign, item: Item) -> list[tuple[Run, Run | None]]:
     """Return the whole runs of the item that were interrupted lately, each with the baseline's beside it."""
     reader = campaign.reader
-    found = []
-    for run in interrupted_since(reader.runs(campaign.plan.name, item.id)):
-        baseline = reader.beside(run.id)
-        found.append((reader.run(run.id), reader.run(baseline) if baseline else None))
-    return found
+    ids = [run.id for run in interrupted_since(reader.runs(campaign.plan.name, item.id))]
+    paired = reader.paired(ids)
+    runs = reader.runs_by_id([*ids, *paired.values()])
+    return [(runs[run], runs[paired[run]] if run in paired else None) for run in ids]

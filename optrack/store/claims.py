@@ -15,7 +15,8 @@ from optrack.model.item import Transition
 from optrack.model.plan import STATUSES, Status, may_move
 from optrack.model.run import Failure, Outcome, ProcessId, Run, Stage
 from optrack.model.value import as_written, recipe_digest, value_text
-from optrack.store.contents import add_event, as_text, put_content, stored
+from optrack.store.contents import add_event, put_content
+from optrack.store.rows import as_text, stored
 from optrack.store.tables import ContentRow, FormerNameRow, ItemRow, PlanRow, RunRow, TransitionRow
 
 

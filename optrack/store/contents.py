@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import insert, select, update
@@ -12,6 +11,7 @@ from sqlmodel import Session, col
 
 from optrack.model.events import Event, StageStarted
 from optrack.model.value import canonical, digest, value_text
+from optrack.store.rows import APART, as_text, stored
 from optrack.store.tables import ContentRow, EventRow, RunRow
 
 _CONTENT = ContentRow.metadata.tables["content"]
@@ -40,12 +40,6 @@ def _batches(names: list[str]) -> list[list[str]]:
     return [names[start : start + _AT_ONCE] for start in range(0, len(names), _AT_ONCE)]
 
 
-def stored(text: str) -> str:
-    """Return the text as the database can hold it: what is no Unicode (an odd byte of a path) is replaced."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-_APART = "$content"
 _LARGE_CHARS = 400
 
 
@@ -74,42 +68,12 @@ def _apart(value: Any, put: Callable[[str], str]) -> Any:
         return value
     inner = _split(value, put)
     text = canonical(inner)
-    return {_APART: put(text)} if len(text) > _LARGE_CHARS else inner
-
-
-def join(text: str, get: Callable[[str], str]) -> Any:
-    """Return the data that `split` made the text of; `get` returns a stored text by its digest."""
-    return _join(json.loads(text), get)
-
-
-def _join(data: Any, get: Callable[[str], str]) -> Any:
-    if isinstance(data, list):
-        return [_join(value, get) for value in data]
-    if isinstance(data, dict):
-        if data.keys() == {_APART}:
-            return join(get(data[_APART]), get)
-        return {_plain(key): _join(value, get) for key, value in data.items()}
-    return data
+    return {APART: put(text)} if len(text) > _LARGE_CHARS else inner
 
 
 def _escaped(key: object) -> str:
     text = str(key)
     return f"${text}" if text.startswith("$") else text
-
-
-def _plain(key: str) -> str:
-    return key[1:] if key.startswith("$$") else key
-
-
-def as_text(at: datetime) -> str:
-    """Return the time as `2026-11-29T18:45:12.000000Z`; one without a zone is taken as UTC."""
-    moment = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond:06d}Z"
-
-
-def from_text(text: str) -> datetime:
-    """Return the time that `as_text` wrote, with its zone."""
-    return datetime.fromisoformat(text)
 
 
 def add_event(session: Session, run: str, event: Event, at: datetime) -> int:

@@ -13,7 +13,8 @@ from optrack.model.metrics import Sample
 from optrack.model.run import ProcessId, Stage
 from optrack.model.snapshot import PARTS, Snapshot
 from optrack.model.value import canonical, digest
-from optrack.store.contents import put_contents, split, stored
+from optrack.store.contents import put_contents, split
+from optrack.store.rows import stored
 from optrack.store.tables import ArtifactRow, PartRow, ProcessRow, RunNoteRow, SampleRow, StageRow
 
 

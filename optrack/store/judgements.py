@@ -12,7 +12,7 @@ from optrack.model.item import Acceptance, Adoption, Against, Note
 from optrack.model.judgement import Judgement
 from optrack.model.value import value_text
 from optrack.store.claims import item_row, names_of, run_row
-from optrack.store.contents import as_text, stored
+from optrack.store.rows import as_text, stored
 from optrack.store.tables import AcceptanceRow, AdoptionRow, ItemRow, JudgementRow, NoteRow, PlanRow
 
 

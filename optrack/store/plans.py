@@ -13,7 +13,8 @@ from optrack.model.item import Transition
 from optrack.model.plan import Item, Plan
 from optrack.model.value import value_text
 from optrack.plan.sync import Known, Matching, Synced, match_items
-from optrack.store.contents import as_text, put_content, stored
+from optrack.store.contents import put_content
+from optrack.store.rows import as_text, stored
 from optrack.store.tables import FormerNameRow, PlanRow, TransitionRow
 
 _AS_MARKED = "as marked in the plan"

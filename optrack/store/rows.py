@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -25,7 +26,6 @@ from optrack.model.metrics import Metric, Sample
 from optrack.model.plan import Item
 from optrack.model.run import Failure, ProcessId, Run
 from optrack.model.snapshot import Snapshot
-from optrack.store.contents import from_text, join
 
 _ITEMS: TypeAdapter[list[Item]] = TypeAdapter(list[Item])
 
@@ -196,3 +196,41 @@ def _known_failure(fingerprint: str, group: Sequence[sqlite3.Row]) -> KnownFailu
         first_at=from_text(group[0]["started_at"]),
         last_at=from_text(group[-1]["started_at"]),
     )
+
+
+APART = "$content"
+
+
+def join(text: str, get: Callable[[str], str]) -> Any:
+    """Return the data that `split` made the text of; `get` returns a stored text by its digest."""
+    return _join(json.loads(text), get)
+
+
+def _join(data: Any, get: Callable[[str], str]) -> Any:
+    if isinstance(data, list):
+        return [_join(value, get) for value in data]
+    if isinstance(data, dict):
+        if data.keys() == {APART}:
+            return join(get(data[APART]), get)
+        return {_plain(key): _join(value, get) for key, value in data.items()}
+    return data
+
+
+def _plain(key: str) -> str:
+    return key[1:] if key.startswith("$$") else key
+
+
+def stored(text: str) -> str:
+    """Return the text as the database can hold it: what is no Unicode (an odd byte of a path) is replaced."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def as_text(at: datetime) -> str:
+    """Return the time as `2026-11-29T18:45:12.000000Z`; one without a zone is taken as UTC."""
+    moment = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond:06d}Z"
+
+
+def from_text(text: str) -> datetime:
+    """Return the time that `as_text` wrote, with its zone."""
+    return datetime.fromisoformat(text)

@@ -78,6 +78,7 @@ class RunRow(SQLModel, table=True):
         Index("ix_run_item", "item_key", "seq", "id"),
         Index("ix_run_plan", "plan", "seq", "id"),
         Index("ix_run_fingerprint", "fingerprint"),
+        Index("ix_run_beside", "beside"),
         Index(
             "ux_run_live",
             "item_key",
@@ -200,7 +201,7 @@ class EventRow(SQLModel, table=True):
     """An entry of the journal."""
 
     __tablename__ = "event"
-    __table_args__ = (Index("ix_event_run", "run", "seq"),)
+    __table_args__ = (Index("ix_event_run", "run", "seq"), Index("ix_event_kind", "kind", "run", "seq"))
     seq: int | None = Field(default=None, primary_key=True)
     run: str = Field(foreign_key="run.id")
     at: str

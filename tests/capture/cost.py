@@ -20,7 +20,7 @@ from typing import Any
 from optrack.host.capture import capture_after, capture_before, capture_running
 from optrack.host.sampler import Sampler
 from optrack.model.snapshot import Snapshot
-from optrack.store.store import Store
+from optrack.store.write import Store
 from tests.capture.fake_nvml import Device, FakeNvml
 from tests.capture.repositories import SETTINGS, git, new_repository
 from tests.capture.world import SALT, World

@@ -18,7 +18,7 @@ def ran(**parts: Any) -> Snapshot:
 
 
 def test_what_was_applied_gives_no_sentence() -> None:
-    snapshot = ran(env={"server": {"NCCL_ALGO": "Tree"}, "witness": "workers"})
+    snapshot = ran(env={"server": {"NCCL_ALGO": "Tree"}, "observed_in": "workers"})
     assert (
         not_applied(snapshot, {"NCCL_ALGO": "Tree", "NCCL_PROTO": None}, {"env": {"NCCL_ALGO": "Tree"}}) == ()
     )
@@ -48,7 +48,7 @@ def test_what_was_not_applied_is_a_sentence(
     recipe_env: dict[str, str | None], expect: dict[str, dict[str, str | None]], sentence: str
 ) -> None:
     snapshot = ran(
-        env={"server": {"NCCL_ALGO": "Tree"}, "witness": "workers"},
+        env={"server": {"NCCL_ALGO": "Tree"}, "observed_in": "workers"},
         packages={"distributions": {"torch": "2.6.0"}},
         libraries={"loaded": {"libnccl.so": {"version": "2.26.2"}}},
     )
@@ -62,13 +62,15 @@ def test_without_a_server_what_was_passed_counts() -> None:
 
 
 def test_what_couldnt_be_seen_gives_no_sentence() -> None:
-    assert not_applied(ran(env={"passed": {}, "witness": "unknown"}), {"NCCL_ALGO": "Tree"}) == ()
+    assert not_applied(ran(env={"passed": {}, "observed_in": "unknown"}), {"NCCL_ALGO": "Tree"}) == ()
     assert not_applied(ran(), {"NCCL_ALGO": "Tree"}) == ()
 
 
 def test_a_secret_is_compared_by_its_digest_and_never_told() -> None:
     token = "hf_" + "a" * 20
-    snapshot = ran(env={"server": {"HF_TOKEN": mask_value("HF_TOKEN", token, SALT)}, "witness": "workers"})
+    snapshot = ran(
+        env={"server": {"HF_TOKEN": mask_value("HF_TOKEN", token, SALT)}, "observed_in": "workers"}
+    )
     assert not_applied(snapshot, {"HF_TOKEN": token}, salt=SALT) == ()
     (sentence,) = not_applied(snapshot, {"HF_TOKEN": "hf_" + "b" * 20}, salt=SALT)
     assert "bbbb" not in sentence and "aaaa" not in sentence
@@ -157,12 +159,12 @@ def test_an_expected_argument_that_isnt_in_force_is_not_applied() -> None:
 def test_a_treatment_that_made_no_difference_in_the_processes_is_told(
     leaf: str, values: tuple[Any, Any], candidate: dict[str, str], baseline: dict[str, str], sentences: int
 ) -> None:
-    sides = [ran(env={"server": env, "witness": "workers"}) for env in (candidate, baseline)]
+    sides = [ran(env={"server": env, "observed_in": "workers"}) for env in (candidate, baseline)]
     assert len(unseen_treatment(sides[0], sides[1], {leaf: values})) == sentences
 
 
 def test_what_was_to_differ_and_what_both_runs_had_is_said() -> None:
-    both = ran(env={"server": {"NCCL_ALGO": "Tree"}, "witness": "workers"})
+    both = ran(env={"server": {"NCCL_ALGO": "Tree"}, "observed_in": "workers"})
     assert unseen_treatment(both, both, {"env.NCCL_ALGO": ("Ring", "Tree")}) == (
         "NCCL_ALGO was to be Ring in the baseline and Tree in the candidate, and both runs had Tree.",
     )
@@ -179,7 +181,7 @@ def test_a_patch_that_changed_no_code_and_an_argument_the_server_overrode_are_to
 
 
 def test_what_couldnt_be_seen_of_a_treatment_is_not_told() -> None:
-    hidden = ran(env={"passed": {}, "witness": "unknown"})
+    hidden = ran(env={"passed": {}, "observed_in": "unknown"})
     assert (
         unseen_treatment(hidden, hidden, {"env.A": ("1", "2"), "server.tp": (1, 2), "patch": (None, "x")})
         == ()

@@ -199,7 +199,7 @@ def test_another_secret_is_a_note_and_a_lost_one_is_not() -> None:
 
 
 def test_a_workers_environment_that_neither_side_showed_is_unknown() -> None:
-    hidden = snapshot(env={"passed": {}, "witness": "unknown"})
+    hidden = snapshot(env={"passed": {}, "observed_in": "unknown"})
     assert comparison(between(hidden, hidden)) == "unknown"
 
 

@@ -35,7 +35,7 @@ def test_a_variable_set_after_the_start_is_seen_in_the_children() -> None:
     found = env_of(captured(spawn(WORKER, "os.environ['NCCL_PROTO'] = 'LL'"), {"NCCL_ALGO": "Ring"}))
     assert found["server"]["NCCL_PROTO"] == "LL"
     assert found["server"]["NCCL_ALGO"] == "Ring"
-    assert found["witness"] == "workers"
+    assert found["observed_in"] == "workers"
     assert found["differing"]["NCCL_PROTO"]["leader"] is None
     assert "=LL" in found["differing"]["NCCL_PROTO"]["children"]
 
@@ -65,7 +65,7 @@ both = [subprocess.Popen([sys.executable, '-c', code], env=e) for e in (env, Non
 def test_wiped_workers_alone_make_the_environment_unknown_not_unset() -> None:
     snapshot = captured(spawn(WIPE + WORKER), {"NCCL_ALGO": "Tree"}, NCCL_ALGO="Tree")
     found = env_of(snapshot)
-    assert found["witness"] == "unknown"
+    assert found["observed_in"] == "unknown"
     assert "server" not in found
     assert found["unreadable"]
     assert not_applied(snapshot, {"NCCL_ALGO": "Tree"}) == ()
@@ -76,7 +76,10 @@ def test_an_unknown_environment_makes_the_comparison_unknown() -> None:
     open_ = captured(spawn(WORKER), {"NCCL_ALGO": "Tree"}, NCCL_ALGO="Tree")
     rest: dict[str, Any] = {"git": {}, "hardware": {}, "packages": None, "libraries": None, "processes": None}
     found = differences(
-        wiped.model_copy(update=rest), open_.model_copy(update=rest), declared={}, accepted=["env.witness"]
+        wiped.model_copy(update=rest),
+        open_.model_copy(update=rest),
+        declared={},
+        accepted=["env.observed_in"],
     )
     assert [(d.field, d.cls) for d in found if d.severity == "blocking"] == [("env.server", "unknown")]
     assert comparison(found) == "unknown"
@@ -90,13 +93,13 @@ resource_tracker.ensure_running()
 subprocess.run([sys.executable, '-c', 'import os, sys\\n' + {WIPE + WORKER!r}])
 """
     found = env_of(captured(program, {}))
-    assert found["witness"] == "trackers"
+    assert found["observed_in"] == "trackers"
     assert found["server"]["NCCL_PROTO"] == "LL"
 
 
 def test_a_server_of_one_process_tells_for_itself() -> None:
     found = env_of(captured(WORKER, {"OMP_NUM_THREADS": "3"}))
-    assert (found["witness"], found["server"]["OMP_NUM_THREADS"]) == ("main", "3")
+    assert (found["observed_in"], found["server"]["OMP_NUM_THREADS"]) == ("main", "3")
 
 
 def test_a_forked_child_is_known_to_show_its_parents_start() -> None:
@@ -129,8 +132,8 @@ def test_secrets_of_the_processes_are_masked_but_differ() -> None:
 def test_a_process_that_ended_meanwhile_is_no_error() -> None:
     with tree(WORKER, {}) as (leader, pids):
         gone = [*pids, 2**22 - 7]
-        assert env_of(capture_running(gone, leader=leader, recipe_env={}, salt=SALT))["witness"] == "main"
-    assert env_of(capture_running(pids, leader=leader, recipe_env={}, salt=SALT))["witness"] == "unknown"
+        assert env_of(capture_running(gone, leader=leader, recipe_env={}, salt=SALT))["observed_in"] == "main"
+    assert env_of(capture_running(pids, leader=leader, recipe_env={}, salt=SALT))["observed_in"] == "unknown"
 
 
 @pytest.mark.parametrize(

@@ -70,13 +70,13 @@ def test_a_variable_that_the_start_script_exports_isnt_one_that_the_program_set(
 @pytest.mark.parametrize("beside", ["sleep 60 &", MONITOR])
 def test_what_the_script_started_before_the_server_doesnt_tell_for_it(beside: str) -> None:
     lost = captured(f"{beside}\nunset NCCL_PROTO\n{SERVER}", 2, serving=1)
-    assert env_of(lost)["witness"] == "main"
+    assert env_of(lost)["observed_in"] == "main"
     assert "NCCL_PROTO" not in env_of(lost)["server"]
 
 
 def test_where_nobody_knows_which_program_serves_two_that_differ_tell_nothing() -> None:
     other = env_of(captured(f"sleep 60 &\nunset NCCL_PROTO\n{SERVER}", 2))
-    assert other["witness"] == "unknown"
+    assert other["observed_in"] == "unknown"
     assert "server" not in other
     assert env_of(captured(f"sleep 60 &\n{SERVER}", 2))["server"]["NCCL_PROTO"] == "LL"
 
@@ -90,7 +90,7 @@ def test_text_given_to_an_interpreter_is_no_name() -> None:
 def failed(program: dict[str, str] | None) -> Snapshot:
     """What was seen of a start: the variables of this program."""
     about = {} if program is None else {"program": program}
-    return Snapshot(env={"witness": "main", "server": {"NCCL_PROTO": "LL"}, **about})
+    return Snapshot(env={"observed_in": "main", "server": {"NCCL_PROTO": "LL"}, **about})
 
 
 @pytest.mark.parametrize(

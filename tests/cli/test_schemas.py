@@ -36,6 +36,7 @@ ANSWERED: dict[str, tuple[tuple[str, ...], int]] = {
     "audit": (("audit",), 0),
     "plan-check": (("plan", "check"), 0),
     "plan-show": (("plan", "show"), 0),
+    "plan-convert": (("plan", "convert", "plans/tuning.md"), 0),
     "plan-new": (("plan", "new", "plans/other.md"), 0),
     "plan-schema": (("plan", "schema"), 0),
     "use": (("use", "tuning"), 0),

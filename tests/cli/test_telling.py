@@ -109,6 +109,7 @@ def test_an_imported_result_is_labelled_and_credits_nothing(folder: Path, call: 
         value = RESULT | {"output_throughput": 150.0 + number}
         (folder / f"r{number}.json").write_text(json.dumps(value))
     called = call("import", "r0.json", "r1.json", "r2.json", "--item", "2", "--launch-each", "--json")
+    assert "results" in called.json, called.json
     judgement = called.json["results"][0]["judgement"]
     assert judgement["verdict"] != "improvement"
     assert judgement["comparison"] != "fair"

@@ -12,7 +12,9 @@ import pytest
 
 from optrack.cli import COMMANDS, cli
 from optrack.model.judgement import Verdict
-from optrack.model.recipe_schema import FRONT_MATTER, RECIPE
+from optrack.model.recipe import Recipe
+from optrack.model.written import keys_of
+from optrack.plan.front_matter import FrontMatterKeys
 from optrack.plan.read import parse_plan
 from optrack.render.briefing import EXIT_CODES
 from optrack.settings import load_settings
@@ -108,9 +110,9 @@ def test_the_plan_in_the_readme_has_no_errors() -> None:
 
 def test_every_key_of_recipes_and_front_matter_is_told() -> None:
     told = {span for row in rows("The plan") for span in SPAN.findall(row[0])}
-    assert told == set(RECIPE.keys)
+    assert told == set(keys_of(Recipe))
     (line,) = re.findall(r"\*\*Front matter\*\*: ([^.]*)\.", README)
-    assert set(FRONT_MATTER.keys) <= set(SPAN.findall(line))
+    assert set(keys_of(FrontMatterKeys)) <= set(SPAN.findall(line))
 
 
 def test_every_verdict_and_every_exit_code_is_told() -> None:

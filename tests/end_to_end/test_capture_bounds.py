@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,23 @@ def test_a_watched_pipe_doesnt_hold_a_run_up(make: Make) -> None:
     project = make(base=BASE.replace("launches: 1", "launches: 1\nwatch: [pipe]"))
     os.mkfifo(project.folder / "pipe")
     assert project.call("run", "baseline").code == 0
+
+
+def test_a_slow_capture_of_the_code_holds_no_benchmark_up_and_is_said_to_be_unknown(make: Make) -> None:
+    bench = "bench: date +%s.%N > begun; echo score = 1"
+    base = "\n".join(bench if line.startswith("bench:") else line for line in BASE.splitlines())
+    project = make(base=base)
+    new_repository(project.folder, {"tracked.py": "1\n"})
+    slow = project.folder / "slow"
+    slow.mkdir()
+    (slow / "git").write_text("#!/bin/sh\ndate +%s.%N >> ../asked\nexec sleep 300\n")
+    (slow / "git").chmod(0o755)
+    called = project.call("run", "baseline", env={"PATH": f"{slow}:{os.environ['PATH']}"})
+    assert called.code == 0, called
+    run = project.show("baseline")["runs"][-1]
+    begun = float((project.folder / "begun").read_text())
+    assert begun - datetime.fromisoformat(run["started_at"]).timestamp() < 15
+    assert "unknown" in run["snapshot"]["git"]["project"]
 
 
 def mode(path: Path) -> int:

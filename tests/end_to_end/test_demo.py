@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from optrack.contract.answers import answer_schema
-from optrack.demo.project import make_project, quickstart
+from optrack.demo import make_project, quickstart
 from tests.end_to_end.project import ROOT, Answer, called
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("demo")]

@@ -3,31 +3,59 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.end_to_end.campaigns import QUICK, Called, Campaign, ended, item, wait_for
 
-NOBODY = 65534
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
 
 
 @pytest.fixture
-def shared(tmp_path: Path) -> Campaign:
-    """A project below folders that everybody may enter."""
-    for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_uid == os.geteuid() and folder != Path("/"):
-            folder.chmod(folder.stat().st_mode | 0o055)
+def shared() -> Iterator[Campaign]:
+    """A project that everybody may read."""
     held = "bench: 'touch benching; while [ ! -e go ]; do sleep 0.05; done; echo score = 5'\norder: block"
-    return Campaign(
-        tmp_path / "shared", item("1", "Held", held), base=QUICK.replace("launches: 3", "launches: 1")
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        base = QUICK.replace("launches: 3", "launches: 1")
+        project = Campaign(Path(folder) / "shared", item("1", "Held", held), base=base)
+        for path in (project.folder, *project.folder.rglob("*")):
+            path.chmod(0o755)
+        yield project
+
+
+AS_NOBODY = """
+import importlib, os, pkgutil, sys
+import difflib, encodings.ascii, encodings.idna, encodings.latin_1, getpass, glob, pwd, rich.console, socket, stringprep
+import optrack, optrack.cli
+for found in pkgutil.walk_packages(optrack.__path__, "optrack."):
+    if not any(part in found.name for part in ("__main__", "mlflow", ".versions", "migrations.env", "demo")):
+        importlib.import_module(found.name)
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+sys.exit(optrack.cli.main(sys.argv[1:]))
+"""
+"""Imports all before it becomes the other user, who may not be able to read the interpreter's folders."""
 
 
 def as_nobody(project: Campaign, *arguments: str) -> Called:
     """Call a command as another user."""
-    return ended(project.start(*arguments, env={"HOME": "/"}, user=NOBODY, group=NOBODY, extra_groups=[]))
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", AS_NOBODY, *arguments],
+        cwd=project.folder,
+        env=project.environment({"HOME": "/"}),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return Called(done.returncode, done.stdout, done.stderr)
 
 
 def test_who_can_read_the_records_sees_them_without_the_key(shared: Campaign) -> None:

@@ -12,7 +12,8 @@ from optrack.engines.protocol import Place
 from optrack.engines.registry import engine_named
 from optrack.engines.server import package_folder, package_version
 from optrack.errors import PlanError
-from optrack.model.recipe import Bench, Ready, Recipe
+from optrack.model.recipe import Recipe
+from optrack.model.recipe_parts import Bench, Ready
 
 VLLM = engine_named("vllm")
 COMMAND = engine_named("command")

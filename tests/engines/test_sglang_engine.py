@@ -18,7 +18,8 @@ from optrack.engines.protocol import Place
 from optrack.engines.registry import engine_named
 from optrack.engines.sglang import READY_LINE, SglangEngine
 from optrack.errors import PlanError
-from optrack.model.recipe import Bench, Ready, Recipe
+from optrack.model.recipe import Recipe
+from optrack.model.recipe_parts import Bench, Ready
 
 SGLANG = engine_named("sglang")
 

@@ -53,7 +53,7 @@ ORDINARY: dict[str, Any] = {
         "server": dict(TUNED),
         "passed": {"OMP_NUM_THREADS": "8"},
         "other": {"EDITOR": "digest-1"},
-        "witness": "children",
+        "observed_in": "children",
     },
     "arguments": {
         "asked": {"tp": 8, "mem-fraction-static": 0.88},

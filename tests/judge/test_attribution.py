@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from optrack.judge.attribution import ablation, attribute, is_instrument
-from optrack.model.recipe import overlay, treatment
+from optrack.model.treatment import overlay, treatment
 
 TWO: dict[str, tuple[Any, Any]] = {"env.A": ("1", "2"), "env.B": (None, "x")}
 BASE: dict[str, Any] = {"engine": "command", "env": {"A": "1"}, "server": {"tp": 8, "mem": 0.88}}

@@ -6,7 +6,7 @@ from typing import Any
 
 from optrack.judge.judging import judge
 from optrack.model.judgement import Judgement
-from optrack.model.recipe import Check
+from optrack.model.recipe_parts import Check
 from tests.judge.session import BASE, LATENCY, flat, rules, samples, scaled, side
 
 GSM8K = {"gsm8k": Check(command="python eval.py", min=0.92)}

@@ -91,7 +91,7 @@ def test_a_recipe_says_how_long_a_session_may_be() -> None:
 
 def test_importing_the_judge_loads_no_statistics() -> None:
     code = (
-        "import sys, optrack.core.judge, optrack.core.judge.audit, optrack.core.judge.derived\n"
+        "import sys, optrack.judge, optrack.judge.audit, optrack.judge.derived\n"
         "print([name for name in ('numpy', 'scipy', 'simpleeval') if name in sys.modules])"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

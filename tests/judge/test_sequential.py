@@ -7,7 +7,7 @@ import pytest
 from optrack.judge.judging import judge
 from optrack.judge.multiplicity import nominal_tails
 from optrack.judge.sequential import launch_order, next_step
-from optrack.model.recipe import Check
+from optrack.model.recipe_parts import Check
 from tests.judge.session import BASE, flat, rules, scaled, side
 
 

@@ -18,7 +18,7 @@ from optrack.metrics.output import Output, Parsed
 from optrack.metrics.read import parse_output
 from optrack.metrics.serving_table import metric_of
 from optrack.model.metrics import Reading
-from optrack.model.recipe import MetricRule
+from optrack.model.recipe_parts import MetricRule
 
 Check = tuple[str, Any, Any]
 """What is compared, the right value, and the value that was read."""
@@ -102,7 +102,7 @@ def _inferencex(expected: dict[str, Any], parsed: Parsed, data: bytes) -> Iterat
 def _by_path(expected: dict[str, Any], parsed: Parsed, data: bytes) -> Iterator[Check]:
     for scenario, concurrency, value in expected["gesamt_tps"]:
         path = f"laeufe[?szenario=='{scenario}' && concurrency==`{concurrency}`].gesamt_tps"
-        rules = {"gesamt_tps": MetricRule(json=path)}
+        rules = {"gesamt_tps": MetricRule(json_path=path)}
         yield f"{scenario} {concurrency}", value, parse_output("rules", data, rules=rules).value("gesamt_tps")
 
 

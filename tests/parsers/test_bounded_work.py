@@ -127,4 +127,4 @@ def test_a_json_document_is_read_from_a_line_of_any_length() -> None:
 
 def test_a_result_after_a_hundred_thousand_lines_in_brackets_is_still_read() -> None:
     log = b"[2025-01-31 10:00:00 TP0] Decode batch, #running-req: 1\n[INFO] {x\n" * 50_000
-    assert parse_output("auto", log + b'{"output_throughput": 9.5}\n').value("output_throughput") == 9.5
+    assert parse_output("json", log + b'{"output_throughput": 9.5}\n').value("output_throughput") == 9.5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from optrack.metrics.read import parse_output
-from optrack.model.recipe import MetricRule
+from optrack.model.recipe_parts import MetricRule
 from tests.parsers.samples import sglang_row
 
 
@@ -23,7 +23,7 @@ def test_the_median_of_the_matches_in_the_servers_log_counts() -> None:
 
 def test_a_path_reaches_into_the_last_json_document_that_has_it() -> None:
     data = b'{"runs": [{"name": "a", "tps": 17.5}, {"name": "b", "tps": 25.5}]}\n{"other": 1}\n'
-    rules = {"tps": MetricRule(json="runs[?name=='b'].tps")}
+    rules = {"tps": MetricRule(json_path="runs[?name=='b'].tps")}
     assert parse_output("rules", data, rules=rules).value("tps") == 25.5
 
 
@@ -40,7 +40,7 @@ def test_a_rule_may_name_another_file() -> None:
 
 
 def test_what_a_rule_defines_replaces_what_the_tool_says() -> None:
-    rules = {"output_throughput": MetricRule(json="total_output_tokens")}
+    rules = {"output_throughput": MetricRule(json_path="total_output_tokens")}
     parsed = parse_output("auto", sglang_row(), rules=rules)
     assert [r.value for r in parsed.readings if r.metric.name == "output_throughput"] == [640.0]
 
@@ -48,8 +48,8 @@ def test_what_a_rule_defines_replaces_what_the_tool_says() -> None:
 def test_a_rule_that_finds_nothing_says_why() -> None:
     rules = {
         "a": MetricRule(regex="nothing like it"),
-        "b": MetricRule(regex="("),
-        "c": MetricRule(json="a["),
+        "b": MetricRule.model_construct(regex="("),
+        "c": MetricRule.model_construct(json_path="a["),
         "d": MetricRule(csv="speed"),
         "e": MetricRule(regex=r"value: (\w+)"),
         "f": MetricRule(),

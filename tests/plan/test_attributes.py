@@ -103,7 +103,8 @@ def test_the_mark_of_the_item_counts_before_a_row_and_the_difference_is_told() -
 
 def test_a_row_that_names_an_item_lends_effort_in_words_and_its_verdict() -> None:
     plan = read(
-        "# Plan\n## Experiment 4: Zip\n## Experiment 5: Raw\n## All\n| Experiment | Effort | Gain | Verdict |\n|---|---|---|---|\n"
+        "# Plan\n## Experiment 4: Zip\n## Experiment 5: Raw\n## All\n"
+        "| Experiment | Effort | Gain | Verdict |\n|---|---|---|---|\n"
         "| Experiment 4 | High | 5-10% | Skip |\n"
     )
     item = plan.items[0]

@@ -8,7 +8,8 @@ import pytest
 
 from optrack.errors import PlanError
 from optrack.model.plan import Plan
-from optrack.model.recipe_schema import RECIPE, recipe_schema
+from optrack.model.recipe import Recipe, recipe_schema
+from optrack.model.written import keys_of
 from optrack.plan.resolve import resolve
 from tests.plan.plans import CAMPAIGN, read
 
@@ -105,6 +106,49 @@ def test_a_mistake_has_its_line_column_and_hint(
     assert hint is None or (problem.hint is not None and hint in problem.hint)
 
 
+NEVER_RAN = [
+    "gpus: some",
+    "gpus: true",
+    "gpus: -1",
+    "gpus: []",
+    "gpus: [a]",
+    "gpus: '1e3'",
+    "log_limit: " + "9" * 400 + "GB",
+    "timeout: {bench: 1000000000000}",
+    "ready: {timeout: " + "9" * 30 + "h}",
+    "ready: {tcp: x}",
+    "ready: {log: [a]}",
+    "check: {a: {metric: m, min: 1e999}}",
+    "env: {'A=B': x}",
+    "env: {'': x}",
+    'launch: "a\\0b"',
+    'env: {A: "\\ud800"}',
+    'env: {"\\ud800": a}',
+    'server: {a: {b: "\\0"}}',
+    "warmup: -1",
+]
+
+
+@pytest.mark.parametrize("body", NEVER_RAN)
+def test_a_value_with_which_nothing_could_run_is_an_error_of_its_line(body: str) -> None:
+    problem = recipe_plan(f"bench: x\n{body}").problems[0]
+    assert (problem.severity, problem.line) == ("error", 5)
+    assert problem.message.startswith("recipe: ")
+    assert problem.hint is not None or "must be" in problem.message
+
+
+@pytest.mark.parametrize("metric", ["{name: null}", "{name: 5, unit: 1}", "{unit: ms}", "7"])
+def test_a_metric_of_the_front_matter_is_text_or_a_map_of_texts(metric: str) -> None:
+    plan = read(f"---\nmetric: {metric}\n---\n# x\n")
+    assert plan.problems == ()
+    assert isinstance(plan.metric.name, str)
+
+
+def test_a_variable_that_must_not_be_there_is_expected_as_null() -> None:
+    recipe = resolve(recipe_plan("bench: x\nexpect: {env: {A: null, B: 1}}"), None).recipe
+    assert recipe.expect == {"env": {"A": None, "B": "1"}}
+
+
 def test_what_only_the_merged_recipe_shows_names_the_line_that_set_it() -> None:
     plan = read(
         "# Plan\n```yaml recipe\nbench: {tool: t, n: 1}\n```\n## 1A: One\n```yaml recipe\nbench:\n  command: x\n```\n"
@@ -141,5 +185,12 @@ def test_front_matter_is_read() -> None:
 
 def test_the_schema_knows_every_key() -> None:
     schema = recipe_schema()
-    assert set(schema["properties"]) == set(RECIPE.keys)
+    assert set(schema["properties"]) == set(keys_of(Recipe))
     assert json.loads(json.dumps(schema)) == schema
+
+
+def test_the_schema_says_what_each_key_is_for_and_lets_null_remove_it() -> None:
+    properties = recipe_schema()["properties"]
+    assert all({"type": "null"} in key["anyOf"] for key in properties.values())
+    assert "GPUs" in properties["gpus"]["description"]
+    assert {"type": "integer", "minimum": 0} in properties["gpus"]["anyOf"]

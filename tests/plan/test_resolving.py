@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from optrack.errors import PlanError
-from optrack.model.recipe import leaves, overlay
+from optrack.model.treatment import leaves, overlay
 from optrack.plan.resolve import resolve
 from tests.plan.plans import CAMPAIGN, read
 

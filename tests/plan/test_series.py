@@ -71,7 +71,8 @@ def test_a_heading_that_ends_a_series_with_an_effort_is_its_last_member() -> Non
 
 
 def test_a_range_is_a_label() -> None:
-    text = "# Sprint\n## DAY 1: Look\n## DAY 2-3: Build (6 hours each)\n### 2.1 Pages\n### 2.2 Rings\n## Week 1, Day 4: Ship\n"
+    text = "# Sprint\n## DAY 1: Look\n## DAY 2-3: Build (6 hours each)\n### 2.1 Pages\n### 2.2 Rings\n"
+    text += "## Week 1, Day 4: Ship\n"
     assert tree(text) == [("1", None), ("2-3", None), ("2.1", "2-3"), ("2.2", "2-3"), ("4", None)]
 
 
@@ -138,7 +139,8 @@ def test_boxes_below_numbered_and_version_headings_are_their_parts() -> None:
 @pytest.mark.parametrize(
     "headings",
     [
-        "## 1. Overview\n## 2. Architecture\n### 2.1 Block size tradeoff\n### 2.2 Best use cases\n## 3. Benefits\n## 4. Conclusion\n",
+        "## 1. Overview\n## 2. Architecture\n### 2.1 Block size tradeoff\n### 2.2 Best use cases\n"
+        "## 3. Benefits\n## 4. Conclusion\n",
         "## Background\n### Risk 1: Heat\n### Risk 2: Noise\n## Appendix A: Tables\n## Appendix B: Figures\n",
     ],
 )
@@ -148,7 +150,8 @@ def test_the_sections_of_prose_are_no_items(headings: str) -> None:
 
 def test_entries_below_a_line_that_speaks_of_ideas_are_items_beside_a_numbered_list() -> None:
     text = (
-        "# Faster loader\n## What we know\nProse.\n\nOpen ideas (small ones):\n\n- ~~**Pages**~~: tried; nothing to gain\n"
+        "# Faster loader\n## What we know\nProse.\n\nOpen ideas (small ones):\n\n"
+        "- ~~**Pages**~~: tried; nothing to gain\n"
         "- ~~**Rings**~~: DONE in run 7\n- **Threads**: should be easy\n"
     )
     assert [(i.title, i.status) for i in read(text).items] == [
@@ -159,7 +162,8 @@ def test_entries_below_a_line_that_speaks_of_ideas_are_items_beside_a_numbered_l
 
 
 def test_an_id_takes_anything_and_a_note_leaves_anything() -> None:
-    text = "# Plan\n## Phase 1: Base\n- [ ] Pages\n- [ ] Lunch {.note}\n- Threads {#t1}\n## Phase 2: More {.note}\n## Odd one {#odd}\n"
+    text = "# Plan\n## Phase 1: Base\n- [ ] Pages\n- [ ] Lunch {.note}\n- Threads {#t1}\n"
+    text += "## Phase 2: More {.note}\n## Odd one {#odd}\n"
     plan = read(text)
     assert [i.id for i in plan.items] == ["1", "pages", "t1", "odd"]
     assert {left.text for left in plan.left_out} == {"Lunch", "Phase 2: More"}

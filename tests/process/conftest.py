@@ -19,7 +19,7 @@ from optrack.host.launch import start_server, wait_until_ready
 from optrack.host.leftovers import end_leftovers, leftovers
 from optrack.host.logs import Limits
 from optrack.host.tree import Tree
-from optrack.model.recipe import Ready
+from optrack.model.recipe_parts import Ready
 
 FAKE = Path(__file__).with_name("fake_server.py")
 

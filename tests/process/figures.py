@@ -27,7 +27,7 @@ from optrack.host.launch import start_server, wait_until_ready
 from optrack.host.logs import Limits
 from optrack.host.stretch import window_of
 from optrack.host.tree import Tree
-from optrack.model.recipe import Ready
+from optrack.model.recipe_parts import Ready
 from optrack.model.value import Frozen
 from tests.process.torture import Project
 

@@ -35,7 +35,7 @@ def bench(
     server: Tree | None = None,
     timeout_s: float = 20,
     should_stop: Callable[[], bool] = lambda: False,
-    hurry: Callable[[], bool] = lambda: False,
+    is_forced: Callable[[], bool] = lambda: False,
     limits: Limits | None = None,
     cwd: Path | None = None,
 ) -> bytes:
@@ -48,7 +48,7 @@ def bench(
         timeout_s=timeout_s,
         run=lab.run,
         should_stop=should_stop,
-        hurry=hurry,
+        is_forced=is_forced,
         env=lab.env,
         limits=limits,
     )
@@ -90,7 +90,7 @@ def test_a_pass_that_holds_on_has_less_grace_when_there_is_a_hurry(lab: Lab) -> 
     begin = time.monotonic()
     shell = "trap '' TERM; touch begun; while :; do sleep 0.05; done"
     with pytest.raises(StageFailed) as failed:
-        bench(lab, shell, should_stop=(lab.folder / "begun").exists, hurry=lambda: True)
+        bench(lab, shell, should_stop=(lab.folder / "begun").exists, is_forced=lambda: True)
     assert time.monotonic() - begin < 4
     assert failed.value.outcome == "interrupted" and leftovers(lab.run) == ()
 

@@ -19,7 +19,7 @@ from optrack.host.proc import identity
 
 HOLD = """
 import sys, time, pathlib
-from optrack.steps.hostlock import lock_host
+from optrack.host.locks import lock_host
 folder = pathlib.Path(sys.argv[1])
 gpus = [int(n) for n in sys.argv[2].split(",")] if sys.argv[2] else None
 lock = lock_host("other-run", project=pathlib.Path("/srv/other"), gpus=gpus, folder=folder)

@@ -14,7 +14,7 @@ from optrack.host.launch import StageFailed, start_server
 from optrack.host.logs import Follower
 from optrack.host.stretch import Stretch, tail_of
 from optrack.host.tree import Tree
-from optrack.model.recipe import Ready
+from optrack.model.recipe_parts import Ready
 from tests.process.conftest import Lab, eventually
 
 BAR = b"".join(b"\r%3d%%|%-40s| %d/1000 \xe2\x96\x88" % (n // 10, b"#" * (n // 25), n) for n in range(1000))

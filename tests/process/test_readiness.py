@@ -12,7 +12,7 @@ import pytest
 
 from optrack.host.launch import StageFailed
 from optrack.host.logs import Limits
-from optrack.model.recipe import Ready
+from optrack.model.recipe_parts import Ready
 from tests.process.conftest import FAKE, Lab, eventually
 
 SERVER_STARTED = "The server is fired up"

@@ -24,7 +24,7 @@ def end(lab: Lab, before: tuple[gpus.GpuUse, ...] = ()) -> Teardown:
         tree,
         signal=signal.SIGTERM,
         grace_s=0.2,
-        hurry=lambda: False,
+        is_forced=lambda: False,
         port=lab.port,
         gpus=before,
         within_s=0.1,
@@ -55,7 +55,7 @@ def test_a_port_that_is_not_given_back_is_told(lab: Lab, monkeypatch: pytest.Mon
         taken.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         taken.bind(("::1", lab.port))
         taken.listen()
-        ended = tear_down(tree, signal=signal.SIGTERM, grace_s=2, hurry=lambda: False, port=lab.port)
+        ended = tear_down(tree, signal=signal.SIGTERM, grace_s=2, is_forced=lambda: False, port=lab.port)
     (line,) = ended.left
     assert f"port {lab.port} is still held by pid {os.getpid()}" in line
 

@@ -74,7 +74,7 @@ def test_a_hurry_ends_the_grace(lab: Lab) -> None:
     tree = lab.serve("--ignore-term")
     lab.wait(tree)
     begin = time.monotonic()
-    stopped = tree.stop(signal=signal.SIGTERM, grace_s=60, hurry=lambda: time.monotonic() - begin > 0.2)
+    stopped = tree.stop(signal=signal.SIGTERM, grace_s=60, is_forced=lambda: time.monotonic() - begin > 0.2)
     assert stopped.exit == Exit(code=None, signal="SIGKILL")
     assert time.monotonic() - begin < 5
 
@@ -110,7 +110,9 @@ def test_a_leader_that_puts_its_server_into_the_background_has_not_ended(lab: La
 def test_what_a_killed_runner_left_is_found_by_its_marker_and_ended(lab: Lab, tmp_path: Path) -> None:
     runner = f"""
 import time, os, pathlib
-from optrack.steps.process import *
+from optrack.host.command import Command, become_subreaper
+from optrack.host.run import run
+from optrack.host.tree import start
 become_subreaper()
 start(Command(shell="(setsid sleep 600 &); sleep 600 & wait", env=dict(os.environ),
     cwd=pathlib.Path("/"), log=pathlib.Path({str(tmp_path / "log")!r})), run={lab.run!r})
@@ -150,7 +152,7 @@ def test_a_number_given_to_another_process_is_not_taken_for_ours(lab: Lab) -> No
 
 
 def test_a_process_never_counts_itself_or_its_parents_among_the_leftovers(lab: Lab) -> None:
-    code = f"from optrack.steps.process import leftovers; print(leftovers({lab.run!r}))"
+    code = f"from optrack.host.leftovers import leftovers; print(leftovers({lab.run!r}))"
     env = {**os.environ, "OPTRACK_RUN": lab.run}
     below_a_shell = ["bash", "-c", '"$@"; true', "-", sys.executable, "-c", code]
     done = subprocess.run(below_a_shell, env=env, capture_output=True, check=True)
@@ -223,7 +225,9 @@ def test_exit_codes_are_kept_while_another_thread_looks_for_orphans(lab: Lab) ->
 def test_a_signal_that_was_ignored_here_is_not_ignored_in_what_is_started(lab: Lab) -> None:
     code = f"""
 import os, pathlib, signal
-from optrack.steps.process import *
+from optrack.host.command import Command, become_subreaper
+from optrack.host.run import run
+from optrack.host.tree import start
 become_subreaper()
 e = run(Command(shell="grep SigIgn /proc/self/status", env=dict(os.environ), cwd=pathlib.Path("/"),
     log=pathlib.Path({str(lab.folder / "ignored.log")!r})), run={lab.run!r}, timeout_s=20)

@@ -88,10 +88,10 @@ def test_runs_from_before_a_result_are_not_gone_on_with() -> None:
 
 def test_a_difference_that_matters_or_that_one_side_cannot_see_keeps_nothing() -> None:
     then = Snapshot(
-        git={}, hardware={}, env={"server": {"NCCL_ALGO": "Ring"}, "witness": 1}, load={"cpu": 0.5}
+        git={}, hardware={}, env={"server": {"NCCL_ALGO": "Ring"}, "observed_in": 1}, load={"cpu": 0.5}
     )
     assert changed_since(then.model_copy(update={"load": None}), then) == ()
-    now = then.model_copy(update={"env": {"server": {"NCCL_ALGO": "Tree"}, "witness": 1}})
+    now = then.model_copy(update={"env": {"server": {"NCCL_ALGO": "Tree"}, "observed_in": 1}})
     assert [d.field for d in changed_since(now, then)] == ["env.server.NCCL_ALGO"]
     assert changed_since(now, then, accepted=["env.server.NCCL_ALGO"]) == ()
     assert changed_since(then.model_copy(update={"hardware": None}), then) != ()

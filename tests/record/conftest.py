@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from optrack.store.store import Store
+from optrack.store.write import Store
 from tests.record.making import NOON, a_plan, an_item
 
 

@@ -13,7 +13,7 @@ import pytest
 from optrack.errors import UsageError
 from optrack.model.plan import Status
 from optrack.model.run import ProcessId
-from optrack.store.store import Store
+from optrack.store.write import Store
 from tests.record.making import NOON, a_plan, a_run, an_item, later
 
 CALLERS = 8

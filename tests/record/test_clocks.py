@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from optrack.store.store import Store
+from optrack.store.write import Store
 from tests.record.making import a_run, later
 
 

@@ -14,8 +14,9 @@ from optrack.model.events import Noted, RepetitionMeasured, StageStarted
 from optrack.model.metrics import series_of
 from optrack.model.run import Failure
 from optrack.model.snapshot import Snapshot
-from optrack.store.contents import join, split
-from optrack.store.store import Store
+from optrack.store.contents import split
+from optrack.store.rows import join
+from optrack.store.write import Store
 from tests.record.making import NOON, a_run, a_sample, fill, later
 
 

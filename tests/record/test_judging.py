@@ -7,7 +7,7 @@ import pytest
 from optrack.errors import UsageError
 from optrack.model.item import Note
 from optrack.model.judgement import Difference
-from optrack.store.store import Store
+from optrack.store.write import Store
 from tests.record.making import NOON, a_judgement, a_run, later
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from optrack.model.events import Noted
 from optrack.model.snapshot import Snapshot
-from optrack.store.store import Store
+from optrack.store.write import Store
 from tests.record.making import NOON, a_plan, a_run, a_sample, an_item, later
 
 KILLS = 25

@@ -11,7 +11,7 @@ import pytest
 
 from optrack.errors import UsageError
 from optrack.model.plan import STATUSES, Status, may_move
-from optrack.store.store import Store
+from optrack.store.write import Store
 from tests.record.making import NOON, a_plan, a_run, an_item, later
 
 PAIRS = list(itertools.product(STATUSES, STATUSES))

@@ -17,9 +17,9 @@ from sqlalchemy import create_engine
 from sqlmodel import SQLModel
 
 from optrack.errors import StoreError
-from optrack.store.reader import Reader
+from optrack.store.read import Reader
 from optrack.store.schema import HEAD, database_path, standing
-from optrack.store.store import Store
+from optrack.store.write import Store
 from tests.record.making import NOON, a_plan, an_item
 
 
@@ -44,7 +44,7 @@ def test_the_newest_migration_is_the_one_that_is_asked_for() -> None:
     from alembic.script import ScriptDirectory
 
     config = Config()
-    config.set_main_option("script_location", "optrack.steps.record:migrations")
+    config.set_main_option("script_location", "optrack.store:migrations")
     assert ScriptDirectory.from_config(config).get_current_head() == HEAD
 
 
@@ -170,13 +170,13 @@ def modules_after(code: str, *arguments: object) -> set[str]:
 
 def test_reading_needs_no_sqlalchemy(database: Path) -> None:
     Store.open(database).close()
-    code = "import sys; from optrack.steps.record.reader import Reader; Reader.open(sys.argv[1]).plans()"
+    code = "import sys; from optrack.store.read import Reader; Reader.open(sys.argv[1]).plans()"
     assert modules_after(code, database) == set()
 
 
 def test_opening_an_up_to_date_database_needs_no_alembic(database: Path) -> None:
     Store.open(database).close()
-    code = "import sys; from optrack.steps.record.store import Store; Store.open(sys.argv[1]).close()"
+    code = "import sys; from optrack.store.write import Store; Store.open(sys.argv[1]).close()"
     assert modules_after(code, database) == {"sqlalchemy", "sqlmodel"}
 
 

@@ -11,8 +11,8 @@ import pytest
 from optrack.errors import UsageError
 from optrack.model.metrics import metric_named
 from optrack.model.run import Failure
-from optrack.store.reader import Reader
-from optrack.store.store import Store
+from optrack.store.read import Reader
+from optrack.store.write import Store
 from tests.record.making import NOON, a_plan, a_run, a_sample, an_item, fill, later
 
 

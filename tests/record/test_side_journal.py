@@ -17,7 +17,7 @@ from optrack.model.events import Noted
 from optrack.model.run import ProcessId
 from optrack.model.snapshot import Snapshot
 from optrack.store.spool import SIDE_NAME
-from optrack.store.store import Store
+from optrack.store.write import Store
 from tests.record.making import NOON, a_judgement, a_plan, a_run, a_sample, an_item, later
 
 

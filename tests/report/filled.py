@@ -173,7 +173,7 @@ def snapshot_of(env: Mapping[str, Any], **parts: Any) -> Snapshot:
     variables = {key: str(value) for key, value in env.items()}
     whole: dict[str, Any] = {
         "git": {"project": {"state": "branch", "branch": "main", "commit": "a" * 40, "root": "/src"}},
-        "env": {"server": variables, "passed": variables, "witness": "workers"},
+        "env": {"server": variables, "passed": variables, "observed_in": "workers"},
         "packages": {"python": {"version": "3.11.9"}, "distributions": {"torch": "2.9.0"}},
         "hardware": {"host": "gpu-host", "cpu": {"model": "EPYC 9555", "count": 64}, "gpus": {"count": 0}},
     }

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from optrack.runner.main import notify
+from optrack.runner.notify import notify
 from tests.report.filled import Filled
 
 

@@ -13,7 +13,7 @@ from optrack.app.watching import Watcher
 from optrack.model.item import ItemState
 from optrack.model.run import Run
 from optrack.settings import load_settings
-from optrack.store.reader import Reader
+from optrack.store.read import Reader
 from optrack.tui.app import OptrackApp
 
 PATIENCE_S = 30.0

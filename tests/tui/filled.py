@@ -15,7 +15,7 @@ from optrack.model.plan import Plan
 from optrack.model.run import Run, new_run_id
 from optrack.model.value import recipe_digest
 from optrack.settings import load_settings
-from optrack.store.store import Store
+from optrack.store.write import Store
 
 _BEGAN = datetime(2026, 3, 1, tzinfo=UTC)
 _HEAD = "---\ntitle: A long campaign\n---\n\n```yaml recipe\nlaunch: sleep 60\nbench: 'true'\n```\n\n## Baseline\n"

@@ -11,8 +11,8 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
-from optrack.app.viewing import Expectation, calibration, history
-from optrack.app.watching import Step, View
+from optrack.app.viewing import Expectation, Step, calibration, history
+from optrack.app.watching import View
 from optrack.render import format as fmt
 from optrack.render.calibrated import expected_range
 from optrack.tui import commands

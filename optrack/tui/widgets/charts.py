@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from optrack.app.host_load import Gauge
-from optrack.app.watching import Step
+from optrack.app.viewing import Step
 from optrack.model.metrics import Sample, series_of
 from optrack.render import format as fmt
 from optrack.tui.text import plain

@@ -14,7 +14,7 @@ from textual.widgets import Static
 from optrack.app.viewing import ItemRecipe
 from optrack.model.item import ItemState, Transition
 from optrack.model.judgement import Judgement
-from optrack.model.recipe import leaves
+from optrack.model.treatment import leaves
 from optrack.render import format as fmt
 from optrack.tui.text import content, field, heading, paragraph, plain, toned
 

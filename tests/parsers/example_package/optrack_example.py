@@ -5,7 +5,8 @@ from __future__ import annotations
 from optrack.engines.command import CommandEngine
 from optrack.engines.protocol import Place, ServerCommand
 from optrack.metrics.output import Output, Parsed, Parser, number, readings_of
-from optrack.model.recipe import Ready, Recipe
+from optrack.model.recipe import Recipe
+from optrack.model.recipe_parts import Ready
 
 
 def recognises(output: Output) -> bool:

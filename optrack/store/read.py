@@ -6,7 +6,7 @@ import difflib
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -23,11 +23,13 @@ from optrack.model.item import (
     PlanState,
     Transition,
 )
+from optrack.model.metrics import Sample
 from optrack.model.plan import Plan
 from optrack.model.run import ProcessId, Run
 from optrack.plan.sync import stamp_of
 from optrack.store import rows
 from optrack.store import rows as failures
+from optrack.store.parts import LOADERS, WHOLE, Part, rows_in, samples_of
 from optrack.store.schema import connect_to_read, database_path, file_id, lost_error, read_error, standing
 
 _NOT_READABLE = {
@@ -130,20 +132,42 @@ class Reader:
         return str(found[0]["id"]) if found else None
 
     def runs(
-        self, plan: str | None = None, item: str | None = None, limit: int | None = None
+        self,
+        plan: str | None = None,
+        item: str | None = None,
+        limit: int | None = None,
+        *,
+        with_: Collection[Part] = (),
     ) -> tuple[Run, ...]:
-        """Return runs, newest first, without their samples, snapshot, stages, artifacts and notes."""
+        """Return runs, newest first, with these parts of each: one query for each part, however many runs."""
         where, values = _where({"plan": plan, "id": item})
         if item is not None:
             where = f"WHERE item_key {'IN' if plan is None else '='} (SELECT key FROM item {where})"
-        return self._runs(
-            f"{where} ORDER BY seq DESC, id DESC LIMIT ?", *values, -1 if limit is None else limit
-        )
+        most = -1 if limit is None else limit
+        return self._runs(f"{where} ORDER BY seq DESC, id DESC LIMIT ?", *values, most, with_=with_)
+
+    def runs_by_id(self, ids: Iterable[str], *, with_: Collection[Part] = WHOLE) -> dict[str, Run]:
+        """Return those of the runs, named by their full ids, that there are, with these parts of each."""
+        wanted = list(dict.fromkeys(ids))
+        with self._reading() as connection:
+            found = rows_in(connection, "SELECT * FROM run_record WHERE id IN ({})", wanted)
+            return {run.id: run for run in self._with_parts(connection, found, with_)}
+
+    def samples(self, runs: Iterable[str], metric: str | None = None) -> dict[str, tuple[Sample, ...]]:
+        """Return the samples of each of the runs, of one metric or of all; none for a run without."""
+        wanted = list(dict.fromkeys(runs))
+        with self._reading() as connection:
+            return dict.fromkeys(wanted, ()) | samples_of(connection, wanted, metric)
 
     def beside(self, run: str) -> str | None:
         """Return the id of the baseline's run measured beside this one, None if there is none."""
-        found = self._all("SELECT id FROM run_record WHERE beside = ? ORDER BY seq DESC LIMIT 1", run)
-        return str(found[0]["id"]) if found else None
+        return self.paired([run]).get(run)
+
+    def paired(self, runs: Iterable[str]) -> dict[str, str]:
+        """Return, for those of the runs that a baseline's run was measured beside, that run's id."""
+        query = "SELECT id, beside FROM run WHERE beside IN ({}) ORDER BY seq"
+        with self._reading() as connection:
+            return {row["beside"]: row["id"] for row in rows_in(connection, query, list(dict.fromkeys(runs)))}
 
     def launch_counts(self, plan: str) -> Mapping[str, int]:
         """Return how many launches gave samples for each item of the plan, over all its runs."""
@@ -157,15 +181,15 @@ class Reader:
         """Return the runs without an outcome, oldest first."""
         return self._runs("WHERE outcome IS NULL ORDER BY seq, id")
 
-    def run(self, run: str) -> Run:
-        """Return a whole run by its id, by the beginning of it, or by any part of it that no other run has.
+    def run(self, run: str, *, with_: Collection[Part] = WHOLE) -> Run:
+        """Return a run by its id, by the beginning of it, or by any part of it that no other run has.
 
         Raises UsageError for an unknown one, naming the nearest, and for one that several runs answer to.
         """
         with self._reading() as connection:
             name = _run_named(connection, run)
-            row = connection.execute("SELECT * FROM run_record WHERE id = ?", (name,)).fetchone()
-            return rows.run(row, self._recipe(connection, row["recipe"]), **_whole(connection, name))
+            found = connection.execute("SELECT * FROM run_record WHERE id = ?", (name,)).fetchall()
+            return self._with_parts(connection, found, with_)[0]
 
     def processes(self, run: str) -> tuple[tuple[ProcessId, str], ...]:
         """Return the recorded processes of the run with their roles."""
@@ -228,15 +252,30 @@ class Reader:
             self._all(f"SELECT * FROM run_record {where} ORDER BY seq, id", *values)
         )
 
-    def _runs(self, rest: str, *values: object) -> tuple[Run, ...]:
+    def _runs(self, rest: str, *values: object, with_: Collection[Part] = ()) -> tuple[Run, ...]:
         with self._reading() as connection:
             found = connection.execute(f"SELECT * FROM run_record {rest}", values).fetchall()
-            return tuple(rows.run(row, self._recipe(connection, row["recipe"])) for row in found)
+            return self._with_parts(connection, found, with_)
 
-    def _recipe(self, connection: sqlite3.Connection, digest: str) -> Mapping[str, Any]:
-        if digest not in self._recipes:
-            self._recipes[digest] = json.loads(_content(connection, digest))
-        return self._recipes[digest]
+    def _with_parts(
+        self, connection: sqlite3.Connection, found: Sequence[sqlite3.Row], with_: Collection[Part]
+    ) -> tuple[Run, ...]:
+        self._read_recipes(connection, {row["recipe"] for row in found})
+        ids = [row["id"] for row in found]
+        parts = {name: LOADERS[name](connection, ids) for name in with_} if ids else {}
+        return tuple(
+            rows.run(
+                row,
+                self._recipes[row["recipe"]],
+                **{name: values[row["id"]] for name, values in parts.items() if row["id"] in values},
+            )
+            for row in found
+        )
+
+    def _read_recipes(self, connection: sqlite3.Connection, digests: set[str]) -> None:
+        missing = sorted(digests - self._recipes.keys())
+        for row in rows_in(connection, "SELECT digest, data FROM content WHERE digest IN ({})", missing):
+            self._recipes[row["digest"]] = json.loads(row["data"])
 
     def _all(self, query: str, *values: object) -> list[sqlite3.Row]:
         with self._reading() as connection:
@@ -276,25 +315,3 @@ def _run_named(connection: sqlite3.Connection, name: str) -> str:
     raise UsageError(
         f"there is no run {name}", hint=f"did you mean {near[0]}?" if near else "nothing ran yet"
     )
-
-
-def _content(connection: sqlite3.Connection, digest: str) -> str:
-    row = connection.execute("SELECT data FROM content WHERE digest = ?", (digest,)).fetchone()
-    return str(row["data"])
-
-
-def _whole(connection: sqlite3.Connection, run: str) -> dict[str, Any]:
-    def column(query: str) -> Sequence[sqlite3.Row]:
-        return connection.execute(query, (run,)).fetchall()
-
-    stages = column(
-        "SELECT stage, sum(seconds) AS s FROM stage WHERE run = ? GROUP BY stage ORDER BY min(seq)"
-    )
-    parts = column("SELECT part, data FROM part JOIN content USING (digest) WHERE run = ?")
-    return {
-        "stages": {row["stage"]: row["s"] for row in stages},
-        "samples": tuple(map(rows.sample, column("SELECT * FROM sample WHERE run = ? ORDER BY seq"))),
-        "snapshot": rows.snapshot(parts, lambda digest: _content(connection, digest)),
-        "artifacts": tuple(r["path"] for r in column("SELECT path FROM artifact WHERE run = ? ORDER BY seq")),
-        "notes": tuple(r["text"] for r in column("SELECT text FROM run_note WHERE run = ? ORDER BY seq")),
-    }

@@ -25,7 +25,7 @@ from optrack.plan.sync import Synced, stamp_of
 from optrack.store import applying, claims, evidence, judgements, plans
 from optrack.store import spool as side
 from optrack.store.database import BusyError, Database, NoRoomError, write_error
-from optrack.store.reader import Reader
+from optrack.store.read import Reader
 from optrack.store.schema import database_path, lost_error
 
 T = TypeVar("T")

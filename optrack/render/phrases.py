@@ -1,0 +1,84 @@
+"""What a judgement, an item or an adoption comes to, in a few words of plain text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from optrack.judge.evidence import compared
+from optrack.render.format import amount, launches, percent, timestamp, words
+
+if TYPE_CHECKING:
+    from optrack.judge.calibration import Expectation
+    from optrack.judge.lineage import Base, Measured, Rest
+    from optrack.model.item import ItemState
+    from optrack.model.judgement import Judgement
+    from optrack.model.run import Run
+
+
+def verdict_words(judgement: Judgement | None) -> str:
+    """Return the verdict in words: why there is none, or what qualifies it, included."""
+    if judgement is None:
+        return "-"
+    if judgement.verdict is None:
+        return "no verdict: unfair" if judgement.comparison == "unfair" else "no verdict"
+    said = words(judgement.verdict)
+    if judgement.comparison == "unknown" and judgement.verdict not in ("failed", "inconclusive"):
+        said += " (fairness unknown)"
+    return f"{said} (confounded)" if judgement.attribution.status == "confounded" else said
+
+
+def item_verdict(state: ItemState) -> str:
+    """Return an item's verdict in force, marked where its recipe was edited since."""
+    said = verdict_words(state.judgement)
+    return f"{said} (stale)" if state.stale and state.judgement else said
+
+
+def level(run: Run | None, metric: str, other: Run | None = None) -> str:
+    """Return a run's level of a metric, `88.8 tok/s (3 launches)`: what effects compare, a dash for none.
+
+    `other` is the run that it was compared with: of interleaved ones, only the launches that both have count.
+    """
+    if run is None:
+        return "-"
+    if other is not None and run.beside == other.id:
+        _, series = compared(other, run, metric)
+    else:
+        series, _ = compared(run, other, metric)
+    if series is None:
+        return "-"
+    return f"{amount(series.level, series.metric.unit)} ({launches(len(series.launches))})"
+
+
+def expected_range(expected: Expectation) -> str:
+    """Return an expected gain as a percentage or a range of them."""
+    low, high = percent(expected.low), percent(expected.high)
+    return low if low == high else f"{low} to {high}"
+
+
+def base_name(base: Base) -> str:
+    """Return what a base is called: the original, or what it was made of by adoptions."""
+    return f"with {', '.join(base.adopted)} adopted" if base.adopted else "the original"
+
+
+def how_measured(measurement: Measured) -> str:
+    """Return whether a base was measured alone or beside a candidate, and why that counts no more."""
+    way = f"beside {measurement.beside}" if measurement.beside else "alone"
+    return f"{way}; rejected: {measurement.rejected}" if measurement.rejected else way
+
+
+def adoption_status(rest: Rest) -> str:
+    """Return whether an adoption is in force, and whether its evidence still stands."""
+    undone = rest.adoption.undone_at
+    if undone is not None:
+        return f"undone {timestamp(undone)} by {rest.adoption.undone_by}"
+    return "in force" if rest.stands else "in force, though its evidence doesn't stand"
+
+
+def adoption_evidence(rest: Rest) -> str:
+    """Return the judgement that an adoption rests on, by whom it was made and why."""
+    judgement = rest.judgement
+    by = f"adopted by {rest.adoption.who}: {rest.adoption.why}"
+    if judgement is None:
+        return f"no judgement; {by}"
+    size = f" {percent(judgement.effect.relative)}" if judgement.effect else ""
+    return f"{verdict_words(judgement)}{size}, run {rest.adoption.run}; {by}"

@@ -1,0 +1,305 @@
+"""Items, runs and judgements as lines of text for a terminal: outside text is never markup."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from optrack.judge.derived import derived_text
+from optrack.judge.lineage import Registry, both_effects
+from optrack.model.metrics import Sample, series_of
+from optrack.model.treatment import leaves
+from optrack.render.format import (
+    amount,
+    cut,
+    effect,
+    number,
+    percent,
+    quantity,
+    span,
+    timestamp,
+    words,
+)
+from optrack.render.phrases import (
+    adoption_evidence,
+    adoption_status,
+    base_name,
+    expected_range,
+    how_measured,
+    item_verdict,
+    level,
+    verdict_words,
+)
+
+if TYPE_CHECKING:
+    from optrack.judge.calibration import Expectation
+    from optrack.model.item import ItemState, KnownFailure
+    from optrack.model.judgement import Judgement
+    from optrack.model.run import Run
+    from optrack.plan.resolve import Resolved
+    from optrack.plan.schedule import Choice
+
+_SHARED_CHARS = 100
+_TAIL_LINES = 12
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> list[str]:
+    """Return the lines of a table; columns whose index is in `right` are aligned to the right."""
+    cells = [[_printable(cell) for cell in row] for row in (heads, *rows)]
+    widths = [max(_width(row[column]) for row in cells) for column in range(len(heads))]
+    lines = [_line(row, widths, right) for row in cells]
+    return [lines[0], _line(["-" * width for width in widths], widths, ()), *lines[1:]]
+
+
+def _line(row: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> str:
+    padded = []
+    for column, (cell, width) in enumerate(zip(row, widths, strict=True)):
+        space = " " * (width - _width(cell))
+        padded.append(space + cell if column in right else cell + space)
+    return "  ".join(padded).rstrip()
+
+
+def _printable(cell: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in cell)
+
+
+def _width(text: str) -> int:
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
+    )
+
+
+def status_table(states: Sequence[ItemState], blocked: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the table of all items; `blocked` has the needs that each one waits for."""
+    rows = [
+        (
+            ("  " if state.item.parent else "") + state.item.id,
+            state.item.title,
+            _status(state, blocked.get(state.item.id, ())),
+            quantity(state.item.gain),
+            item_verdict(state),
+            effect(state.judgement.effect if state.judgement else None),
+            str(state.runs),
+        )
+        for state in states
+    ]
+    return table(("ITEM", "TITLE", "STATUS", "EXPECTED", "VERDICT", "EFFECT", "RUNS"), rows, right=(6,))
+
+
+def _status(state: ItemState, blocked: Sequence[str]) -> str:
+    if state.archived:
+        return f"{state.status} (archived)"
+    if state.status == "pending" and blocked:
+        return f"blocked by {', '.join(blocked)}"
+    return words(state.status) + (", adopted" if state.adopted else "")
+
+
+def choice_lines(choice: Choice, warnings: Sequence[str] = ()) -> list[str]:
+    """Return why the next item is the next one and why no earlier one is, with warnings about it."""
+    lines = [f"{'>' if r.kind == 'chosen' else ' '} {r.item} {r.text}" for r in choice.reasons]
+    lines += [f"! {warning}" for warning in warnings]
+    return lines if choice.item else [*lines, choice.summary]
+
+
+def item_lines(
+    state: ItemState,
+    resolved: Resolved | None,
+    runs: Sequence[Run],
+    metric: str,
+    findings: Sequence[str] = (),
+    *,
+    baselines: Mapping[str, Run] | None = None,
+) -> list[str]:
+    """Return an item: what it is, its recipe with the treatment marked, its judgement with its `findings`, its runs.
+
+    `baselines` has the baseline's run that was measured beside each run.
+    """
+    item = state.item
+    lines = [f"{item.id}  {item.title}", ""]
+    flags = [flag for flag in ("archived", "adopted") if getattr(state, flag)]
+    facts = {
+        "status": ", ".join([words(state.status), *flags]),
+        "verdict": item_verdict(state),
+        "expected": quantity(item.gain),
+        "effort": quantity(item.effort),
+        "risk": item.risk or "-",
+        "needs": ", ".join(item.needs) or "-",
+        "hypothesis": item.hypothesis or "-",
+    }
+    lines += [f"{name + ':':<12} {value}" for name, value in facts.items() if value != "-"]
+    if resolved is not None:
+        edited = "; edited since it was judged" if state.stale else ""
+        lines += ["", f"recipe (* differs from the baseline's{edited})", *recipe_lines(resolved)]
+    if state.judgement is not None:
+        lines += ["", *judgement_lines(state.judgement), *findings]
+        if state.stale:
+            lines.append("  ! stale: this was found with a recipe that was edited since; run it again")
+    if runs:
+        lines += ["", *runs_table(runs, metric, baselines)]
+    return lines + [f"note  {timestamp(note.at)}  {note.who}: {note.text}" for note in state.notes]
+
+
+def recipe_lines(resolved: Resolved) -> list[str]:
+    """Return the leaves of a resolved recipe, those that differ from the baseline's marked with a star."""
+    return [
+        f"  {'*' if key in resolved.factors else ' '} {key} = {value_text(value)}"
+        + (f"   (baseline: {value_text(resolved.factors[key][0])})" if key in resolved.factors else "")
+        for key, value in leaves(resolved.data).items()
+    ] + [
+        f"  * {key} is not set   (baseline: {value_text(old)})"
+        for key, (old, new) in resolved.factors.items()
+        if new is None and key not in leaves(resolved.data)
+    ]
+
+
+def judgement_lines(judgement: Judgement) -> list[str]:
+    """Return a judgement: verdict, effect, comparison, attribution, and its reasons."""
+    factors = ", ".join(judgement.attribution.factors) or "none"
+    lines = [
+        f"verdict:     {verdict_words(judgement)}   {judgement.metric} {effect(judgement.effect)}",
+        f"comparison:  {judgement.comparison} (baseline {judgement.baseline or '-'})",
+        f"attribution: {judgement.attribution.status} (factors: {factors})",
+    ]
+    lines += [f"  - {reason}" for reason in judgement.reasons]
+    blocking = [d for d in judgement.differences if d.severity == "blocking"]
+    return lines + [f"  ! {d.field} ({d.cls}): {d.meaning}" for d in blocking]
+
+
+def finding_lines(
+    judgement: Judgement | None, original: Judgement | None, expected: Expectation | None, run: Run | None
+) -> list[str]:
+    """Return expected against measured, the verdict against the original, guards and derived metrics."""
+    lines = []
+    if expected is not None:
+        measured = f"measured {percent(expected.measured)}, {expected.standing} that"
+        lines.append(f"expected:    {expected_range(expected)}; {measured}")
+    if judgement is None:
+        return lines
+    if original is not None:
+        both = both_effects(judgement, original)
+        lines.append(f"original:    {verdict_words(original)}{f'   {both}' if both else ''}")
+        lines += [f"  - {reason}" for reason in original.reasons]
+    if judgement.guards:
+        lines.append(f"guards:      {', '.join(f'{guard.name} {guard.state}' for guard in judgement.guards)}")
+    derived = derived_text(judgement.derived, run.recipe if run else {})
+    return lines + [f"derived:     {name} = {text}" for name, text in derived.items()]
+
+
+def registry_lines(registry: Registry, unit: str) -> list[str]:
+    """Return each base with its measurements over time and its drift, then what was adopted on what."""
+    lines = []
+    for base in registry.bases:
+        rows = [
+            (m.run, timestamp(m.at), "-" if m.mean is None else amount(m.mean, unit), how_measured(m))
+            for m in base.measurements
+        ]
+        lines += ["", f"base: {base_name(base)}", *table(("RUN", "MEASURED AT", "MEAN", "HOW"), rows)]
+        lines += [base.drift] if base.drift else []
+    adopted = [
+        (rest.adoption.item, timestamp(rest.adoption.at), adoption_status(rest), adoption_evidence(rest))
+        for rest in registry.adoptions
+    ]
+    if adopted:
+        lines += ["", *table(("ADOPTED", "AT", "STATUS", "ON WHICH EVIDENCE"), adopted)]
+    return lines
+
+
+def run_lines(run: Run) -> list[str]:
+    """Return a run: how it ended, its times, every metric with every value."""
+    facts = {
+        "outcome": f"{run.outcome or 'running'} (stage {run.stage})",
+        "role": f"baseline beside {run.beside}" if run.beside else run.role,
+        "started": timestamp(run.started_at),
+        "ended": timestamp(run.ended_at) if run.ended_at else "-",
+        "host": run.host,
+        "by": run.actor,
+        "stages": ", ".join(f"{name} {span(seconds)}" for name, seconds in run.stages.items()) or "-",
+    }
+    lines = [f"{run.id}  {run.item}", "", *(f"{name + ':':<10} {value}" for name, value in facts.items())]
+    lines += [f"note:      {note}" for note in run.notes]
+    if run.failure:
+        lines += ["", f"failure: {run.failure.kind} [{run.failure.fingerprint}]", f"  {run.failure.message}"]
+        tail = run.failure.log_tail.splitlines()[-_TAIL_LINES:]
+        lines += ["", "log tail:", *(f"  | {line}" for line in tail)]
+    return [*lines, "", *metrics_table(run.samples)] if run.samples else lines
+
+
+def metrics_table(samples: Sequence[Sample]) -> list[str]:
+    """Return the table of a run's metrics: level, median, and every value launch by launch."""
+    rows = []
+    for name in dict.fromkeys(sample.metric.name for sample in samples):
+        series = series_of(tuple(samples), name)
+        unit = next(s.metric.unit for s in samples if s.metric.name == name)
+        invalid = [s.invalid for s in samples if s.metric.name == name and s.invalid]
+        launches = series.launches if series else ()
+        values = " | ".join(" ".join(number(value) for value in launch) for launch in launches)
+        rows.append(
+            (
+                name,
+                amount(series.level, unit) if series else "-",
+                amount(statistics.median(series.values), unit) if series else "-",
+                f"{values}  ({len(invalid)} invalid: {invalid[0]})".strip() if invalid else values,
+            )
+        )
+    return table(("METRIC", "GEOMEAN", "MEDIAN", "VALUES (launches are separated by |)"), rows)
+
+
+def runs_table(runs: Sequence[Run], metric: str, baselines: Mapping[str, Run] | None = None) -> list[str]:
+    """Return a table of runs with their outcome, what they measured, and the baseline measured beside each."""
+    beside = {run.beside: run for run in runs if run.beside} | dict(baselines or {})
+    rows = [
+        (
+            run.id,
+            run.item,
+            run.outcome or "running",
+            run.stage if run.outcome != "succeeded" else "",
+            "baseline beside" if run.beside else "",
+            level(run, metric, beside.get(run.id)),
+            level(beside[run.id], metric, run) if run.id in beside else "",
+            cut(run.failure.message, _SHARED_CHARS) if run.failure else "",
+        )
+        for run in runs
+    ]
+    measured = f"{metric.upper()} (GEOMEAN)"
+    return table(("RUN", "ITEM", "OUTCOME", "STAGE", "ROLE", measured, "BASELINE BESIDE IT", "FAILURE"), rows)
+
+
+def outcome_lines(run: Run, judgement: Judgement | None, metric: str) -> list[str]:
+    """Return what a run that has just ended measured, with its judgement or failure."""
+    lines = [f"{run.item}: {run.outcome}   {metric} {level(run, metric)}   [{run.id}]"]
+    if judgement is not None:
+        lines += judgement_lines(judgement)
+    elif run.failure is not None:
+        lines.append(f"  {run.failure.kind} in stage {run.stage}: {run.failure.message}")
+    return lines
+
+
+def comparison_lines(candidate: Run, baseline: Run, judgement: Judgement, metric: str) -> list[str]:
+    """Return two runs side by side: the levels that were compared, and the judgement."""
+    return [
+        f"candidate: {candidate.item} {level(candidate, metric, baseline)}   [{candidate.id}]",
+        f"baseline:  {baseline.item} {level(baseline, metric, candidate)}   [{baseline.id}]",
+        "",
+        *judgement_lines(judgement),
+    ]
+
+
+def failures_table(failures: Sequence[KnownFailure]) -> list[str]:
+    """Return a table of failures, each with how often and where it was met."""
+    rows = [
+        (f.fingerprint, f.kind, str(len(f.runs)), ", ".join(f.items), timestamp(f.last_at), f.message)
+        for f in failures
+    ]
+    return table(("FINGERPRINT", "KIND", "RUNS", "ITEMS", "LAST", "MESSAGE"), rows, right=(2,))
+
+
+def value_text(value: Any) -> str:
+    """Return a recipe's or snapshot's value as text on one line."""
+    if isinstance(value, str):
+        return value if value.isprintable() and value else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, Mapping | list | tuple):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return "unset" if value is None else json.dumps(value)

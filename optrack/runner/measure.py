@@ -1,0 +1,147 @@
+"""Benchmark passes and checks of a launch: what they printed, as samples of the run."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+from optrack.engines.protocol import BenchCommand
+from optrack.host import logs
+from optrack.host.launch import StageFailed
+from optrack.host.parsing import ParseAnswer, ParseError, ParseRequest, ParseStoppedError
+from optrack.host.stretch import Stretch, tail_of
+from optrack.judge.failures import plain_failure
+from optrack.metrics.output import Parsed
+from optrack.metrics.rules import asked_in_shell
+from optrack.model.events import RepetitionMeasured
+from optrack.model.metrics import CHECK, Metric, Sample
+from optrack.model.recipe_parts import Bench
+from optrack.runner.launch import Launch
+
+_LAST_BYTES = 2**20
+_NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+
+
+def warm_up(launch: Launch) -> None:
+    """Run the warm-up benchmarks; what they measure isn't kept."""
+    for bench in launch.recipe.warmup:
+        command = launch.engine.bench(launch.recipe, bench, launch.place)
+        launch.run_command(command, "warmup", launch.recipe.timeout.bench_s)
+
+
+def measure(launch: Launch) -> None:
+    """Run, parse and record every repetition of every benchmark, the server in the same state before each."""
+    context, arm = launch.context, launch.arm
+    measured: tuple[Sample, ...] = ()
+    for repetition in range(launch.recipe.repetitions):
+        if launch.server is not None and (why := launch.engine.settle(launch.recipe, launch.place)):
+            context.note_once(arm, why)
+        with arm.sampling(context.session.gpus):
+            samples = tuple(s for b in launch.recipe.bench for s in _samples(launch, b, repetition))
+        context.store.add_samples(arm.run.id, samples)
+        context.record(
+            RepetitionMeasured(
+                launch=launch.number, repetition=repetition, side=arm.run.role, samples=samples
+            )
+        )
+        measured += samples
+    if launch.number == 0:
+        _require_valid(measured, context.session.plan.metric.name)
+
+
+def run_checks(launch: Launch) -> None:
+    """Run the checks' commands; the last number that one prints is its value."""
+    for name, check in launch.recipe.check.items():
+        if check.command is None:
+            continue
+        with launch.stage("bench", f"check-{name}.log"):
+            command = BenchCommand(shell=check.command, parser="rules")
+            output = launch.run_command(command, f"check-{name}", launch.recipe.timeout.check_s)
+        numbers = _NUMBER.findall(tail_of(output, _LAST_BYTES))
+        sample = Sample(
+            metric=Metric(name=f"{CHECK}{name}"),
+            value=float(numbers[-1]) if numbers else math.nan,
+            launch=launch.number,
+            repetition=0,
+            invalid=None if numbers else "the check printed no number",
+        )
+        launch.context.store.add_samples(launch.arm.run.id, [sample])
+
+
+def _samples(launch: Launch, bench: Bench, repetition: int) -> tuple[Sample, ...]:
+    """Run one benchmark pass and return its samples; raises StageFailed if it gave nothing usable."""
+    recipe = launch.recipe
+    command = launch.engine.bench(recipe, bench, launch.place)
+    begin = logs.mark(launch.log)
+    output = launch.run_command(command, "bench", recipe.timeout.bench_s)
+    files = (rule.file for rule in recipe.metrics.values() if rule.file)
+    answer = _parse(
+        launch,
+        ParseRequest(
+            parser=command.parser,
+            output=output,
+            log=Stretch.since(launch.log, begin) if launch.server is not None else None,
+            engine=recipe.engine,
+            rules=recipe.metrics,
+            files={f: launch.cwd / f.replace("$RUN_DIR", str(launch.place.run_dir)) for f in files},
+            expected_requests=command.requests,
+            asked_requests=asked_in_shell(command.shell, recipe.env),
+        ),
+    )
+    parsed = answer.parsed
+    if not parsed.readings:
+        why = parsed.invalid or "the benchmark's output has no metric that its parser knows"
+        why = "; ".join((why, *parsed.notes))
+        raise StageFailed("parse", "failed", plain_failure("no_result", why, answer.tail))
+    for note in parsed.notes:
+        launch.context.note_once(launch.arm, note)
+    measured = {reading.metric.name for reading in parsed.readings}
+    logged = [reading for reading in answer.logged if reading.metric.name not in measured]
+    parsed = parsed.model_copy(update={"readings": (*parsed.readings, *logged)})
+    prefix = f"{bench.name}." if len(recipe.bench) > 1 else ""
+    return _as_samples(parsed, launch.number, repetition, prefix)
+
+
+def _parse(launch: Launch, request: ParseRequest) -> ParseAnswer:
+    """Return what a pass measured; raises StageFailed (`parse`) if that takes too long or is stopped."""
+    parser, stop = launch.context.session.parser, launch.context.stop
+    try:
+        return parser.parse(request, should_stop=stop.is_requested)
+    except ParseStoppedError:
+        failure = plain_failure("interrupted", "stopped on request")
+        raise StageFailed("parse", "interrupted", failure) from None
+    except ParseError as error:
+        message = f"{error.message}; {error.hint}" if error.hint else error.message
+        if error.is_timeout:
+            raise StageFailed("parse", "timed_out", plain_failure("timed_out", message)) from None
+        raise StageFailed("parse", "failed", plain_failure("no_result", message)) from None
+
+
+def _as_samples(parsed: Parsed, launch: int, repetition: int, prefix: str) -> tuple[Sample, ...]:
+    return tuple(
+        Sample(
+            metric=reading.metric.model_copy(update={"name": prefix + reading.metric.name}),
+            value=reading.value,
+            launch=launch,
+            repetition=repetition,
+            invalid=parsed.invalid or _why_not_finite(reading.value),
+        )
+        for reading in parsed.readings
+    )
+
+
+def _require_valid(samples: Sequence[Sample], primary: str) -> None:
+    """Raise StageFailed if none of a first launch's samples is a measurement: further launches won't be either.
+
+    Those of the primary metric count, or all where it wasn't found.
+    """
+    counting = [sample for sample in samples if sample.metric.name == primary] or samples
+    whys = [sample.invalid or _why_not_finite(sample.value) for sample in counting]
+    if all(whys):
+        why = f"no repetition of the first launch is a valid measurement: {next(iter(whys), 'none was made')}"
+        raise StageFailed("parse", "failed", plain_failure("invalid_result", why))
+
+
+def _why_not_finite(value: float) -> str | None:
+    return None if math.isfinite(value) else f"{value:g} is no finite number"

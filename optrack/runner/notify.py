@@ -1,0 +1,80 @@
+"""Telling whoever the settings name that a run has ended: a command, or an address."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from optrack.model.gate import Gate
+from optrack.model.judgement import Judgement
+from optrack.model.run import Run
+from optrack.render.documents import document, finite, judgement_document, run_document
+
+_PATIENCE_S = 30.0
+
+
+def notify(how: str, run: Run, judgement: Judgement | None, *, project: Path, gate: Gate) -> str | None:
+    """Tell that a run has ended, by `how`: shell text, or an address that begins with http:// or https://.
+
+    A command gets the document on standard input, and OPTRACK_RUN, OPTRACK_ITEM, OPTRACK_OUTCOME and
+    OPTRACK_VERDICT in its environment. Returns why it couldn't be told, or None; it never raises.
+    """
+    body = json.dumps(gate.data(finite(_document(run, judgement))), ensure_ascii=False, default=str)
+    if how.startswith(("http://", "https://")):
+        return _post(how, body.encode())
+    verdict = judgement.verdict if judgement is not None and judgement.verdict else "none"
+    about = {
+        "OPTRACK_RUN": run.id,
+        "OPTRACK_ITEM": run.item,
+        "OPTRACK_OUTCOME": run.outcome or "running",
+        "OPTRACK_VERDICT": verdict,
+    }
+    return _command(how, body.encode(), about, project)
+
+
+def _document(run: Run, judgement: Judgement | None) -> dict[str, Any]:
+    """A run without its snapshot and recipe, which are long, and its judgement."""
+    about = run_document(run)
+    for part in ("snapshot", "recipe", "artifacts"):
+        about.pop(part)
+    found = judgement_document(judgement)
+    if found is not None:
+        found.pop("differences")
+    return document(event="run_ended", run=about, judgement=found)
+
+
+def _command(shell: str, body: bytes, about: dict[str, str], project: Path) -> str | None:
+    try:
+        done = subprocess.run(
+            ["bash", "-c", shell],
+            input=body,
+            env=os.environ | about,
+            cwd=project,
+            timeout=_PATIENCE_S,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"the notify command took longer than {_PATIENCE_S:.0f} s and was ended"
+    except OSError as error:
+        return f"the notify command couldn't be started: {error}"
+    if done.returncode != 0:
+        said = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        return f"the notify command ended with {done.returncode}{': ' + said[0] if said else ''}"
+    return None
+
+
+def _post(address: str, body: bytes) -> str | None:
+    import httpx
+
+    try:
+        answer = httpx.post(
+            address, content=body, headers={"Content-Type": "application/json"}, timeout=_PATIENCE_S
+        )
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        return f"the address to notify couldn't be reached: {type(error).__name__}"
+    return f"the address to notify answered {answer.status_code}" if answer.is_error else None
