@@ -9,21 +9,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from optrack.app import finding
-from optrack.app.evaluator import Court, primary_metric
+from optrack.app.evaluator import Evaluator
 from optrack.app.host_load import Gauge, recorded_gauges
 from optrack.app.project import now
 from optrack.app.watching import View
 from optrack.errors import OptrackError, PlanError
 from optrack.judge.calibration import Expectation as Expectation
+from optrack.judge.calibration import expectation_of
 from optrack.model.events import Entry
 from optrack.model.item import KnownFailure, Transition
 from optrack.model.judgement import Judgement
 from optrack.model.metrics import Sample, series_of
 from optrack.model.plan import Plan
-from optrack.model.run import Outcome, Run, Stage
+from optrack.model.run import Outcome, Run, Stage, primary_metric
 from optrack.model.value import Frozen
-from optrack.render.calibrated import expectation_of
 
 LogKind = Literal["server", "bench"]
 LOG_KINDS: tuple[LogKind, ...] = ("server", "bench")
@@ -100,11 +99,6 @@ def transitions_of(view: View, item: str) -> Sequence[Transition]:
     return view.campaign.reader.transitions(view.plan.name, item)
 
 
-def compared(view: View, candidate: str, baseline: str) -> tuple[Run, Run, Judgement]:
-    """Return the runs that two words mean, items or runs, and the judgement between them."""
-    return finding.compared(view.campaign, candidate, baseline)
-
-
 def run_view(view: View, run_id: str, after: int, which: LogKind | None) -> RunView | None:
     """Return what there is of a run beyond journal number `after`; None if there is no such run."""
     reader = view.campaign.reader
@@ -157,15 +151,15 @@ def _so_far(view: View, run: Run) -> Judgement | None:
         return None
     if run.outcome is not None:
         return view.campaign.judgement_of(run)
-    court = Court(view.campaign.reader, view.campaign.plan)
-    baseline = court.baseline_for(run)
+    evaluator = Evaluator(view.campaign.reader, view.campaign.plan)
+    baseline = evaluator.baseline_for(run)
     if baseline is None or not baseline.samples:
         return None
     key = (run.id, len(run.samples), len(baseline.samples))
     if key not in view.judged:
         ended = {"outcome": "succeeded"}
         view.judged.clear()
-        view.judged[key] = court.judge(run.model_copy(update=ended), baseline.model_copy(update=ended))
+        view.judged[key] = evaluator.judge(run.model_copy(update=ended), baseline.model_copy(update=ended))
     return view.judged.get(key)
 
 

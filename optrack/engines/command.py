@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from optrack.engines.protocol import BenchCommand, Place, ServerCommand
+from optrack.engines.protocol import BenchCommand, Place, ServerCommand, has_conditions
 from optrack.errors import PlanError
 from optrack.model.recipe import Recipe
 from optrack.model.recipe_parts import Bench, Ready
@@ -25,7 +25,7 @@ class CommandEngine:
     def ready(self, recipe: Recipe) -> Ready:
         """Return the recipe's conditions; without any, that the server's port accepts connections."""
         given = recipe.ready
-        if recipe.launch and not (given.http or given.tcp or given.log or given.command):
+        if recipe.launch and not has_conditions(given):
             return given.model_copy(update={"tcp": True})
         return given
 

@@ -1,38 +1,59 @@
-"""Asking the server of a launch over HTTP, and where its package is installed."""
+"""HTTP requests, what a server reports of itself, and where its package is installed."""
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import re
 import shutil
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from optrack.engines.protocol import Place
+from optrack.judge.applied import same_argument
+
+if TYPE_CHECKING:
+    import httpx
 
 _MOST_BYTES = 16 * 2**20
 
 
-def call(place: Place, path: str, *, method: str = "GET", timeout_s: float = 10.0) -> tuple[int, bytes]:
-    """Return status and body of a request to the server; status 0 if it doesn't answer.
+def http_client(timeout_s: float, *, verify: bool = False, uses_proxies: bool = False) -> httpx.Client:
+    """Return the HTTP client of all requests: one connection a request, redirects left to the caller.
 
-    The proxies that the environment names are for other hosts, so they are not used.
+    The proxies that the environment names are for other hosts than this one, and used only if asked for.
     """
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    import httpx
+
+    return httpx.Client(
+        trust_env=uses_proxies,
+        verify=verify,
+        timeout=timeout_s,
+        limits=httpx.Limits(max_keepalive_connections=0),
+        headers={"Accept-Encoding": "identity", "Connection": "close", "User-Agent": "optrack"},
+    )
+
+
+def call(place: Place, path: str, *, method: str = "GET", timeout_s: float = 10.0) -> tuple[int, bytes]:
+    """Return status and body (its first 16 MiB) of a request to the server; status 0 if it doesn't answer."""
+    import httpx
+
     host = f"[{place.host}]" if ":" in place.host else place.host
-    request = urllib.request.Request(f"http://{host}:{place.port}{path}", method=method)
+    body = b""
     try:
-        with opener.open(request, timeout=timeout_s) as answer:
-            return answer.status, answer.read(_MOST_BYTES)
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.read(_MOST_BYTES)
-    except (OSError, http.client.HTTPException) as error:
+        with (
+            http_client(timeout_s) as client,
+            client.stream(
+                method, f"http://{host}:{place.port}{path}", follow_redirects=method == "GET"
+            ) as answer,
+        ):
+            for piece in answer.iter_raw():
+                body += piece
+                if len(body) >= _MOST_BYTES:
+                    break
+            return answer.status_code, body
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
         return 0, str(error).encode(errors="replace")
 
 
@@ -78,7 +99,10 @@ def report_of(info: Mapping[str, Any], *, asked: Mapping[str, Any], served: str)
     changed = {
         name: {"asked": value, "applied": applied[name]}
         for name, value in asked.items()
-        if name in applied and not _same(value, applied[name]) and name not in _OF_THE_LAUNCH
+        if name in applied
+        and value is not None
+        and not same_argument(value, applied[name])
+        and name not in _OF_THE_LAUNCH
     }
     name = info.get("served_model_name", state.get("served_model_name"))
     return {
@@ -92,19 +116,6 @@ def report_of(info: Mapping[str, Any], *, asked: Mapping[str, Any], served: str)
 
 def _shown(name: str, value: Any) -> Any:
     return "(set)" if _SECRET.search(name) and value else value
-
-
-def _same(asked: Any, applied: Any) -> bool:
-    if asked is None or asked == applied:
-        return True
-    if isinstance(asked, list) and isinstance(applied, list):
-        return [str(item) for item in asked] == [str(item) for item in applied]
-    if isinstance(asked, bool) or isinstance(applied, bool):
-        return str(asked).casefold() == str(applied).casefold()
-    try:
-        return float(asked) == float(applied)
-    except (TypeError, ValueError):
-        return str(asked) == str(applied)
 
 
 def package_folder(
@@ -121,12 +132,6 @@ def package_folder(
         if (candidate / "__init__.py").is_file() or (candidate / "srt").is_dir():
             return candidate
     return None
-
-
-def package_version(folder: Path) -> str | None:
-    """Return the version of the package in `folder`, from the name of the metadata folder beside it."""
-    found = sorted(folder.parent.glob(f"{folder.name}-*.dist-info"))
-    return found[-1].name.removesuffix(".dist-info").split("-", 1)[1] if found else None
 
 
 def _folders(env: Mapping[str, str | None], python: str) -> Iterator[Path]:

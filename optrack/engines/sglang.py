@@ -19,7 +19,9 @@ from optrack.engines.protocol import (
     ServerCommand,
     flag,
     given,
+    has_conditions,
     prompts,
+    without,
     words,
 )
 from optrack.engines.server import call, call_json, package_folder, report_of
@@ -85,7 +87,7 @@ def _serving(recipe: Recipe, args: Arguments, place: Place, output: Path) -> dic
     if given(args, "tokenizer", "model") is None:
         filled["tokenizer"] = given(recipe.server, "tokenizer-path", "tokenizer", "model-path", "model")
     filled |= {"flush-cache": True, "seed": 1, "output-file": str(output)}
-    return _unless_given(filled, args)
+    return without(filled, args)
 
 
 def _one_batch_server(
@@ -99,7 +101,7 @@ def _one_batch_server(
         "result-filename": str(output),
         "no-append-to-github-summary": True,
     }
-    return _unless_given(filled, args)
+    return without(filled, args)
 
 
 def _in_process(
@@ -107,18 +109,11 @@ def _in_process(
 ) -> dict[str, Scalar | list[Scalar]]:
     """Return the server's arguments, since these tools load the model themselves, and the file."""
     filled: dict[str, Scalar | list[Scalar]] = {"random-seed": 1, "result-filename": str(output)}
-    return _unless_given({**filled, **recipe.server}, args)
+    return without({**filled, **recipe.server}, args)
 
 
 def _address(args: Arguments, place: Place) -> dict[str, Scalar | list[Scalar]]:
     return {} if given(args, "base-url") else {"host": place.host, "port": place.port}
-
-
-def _unless_given(
-    filled: Mapping[str, Scalar | list[Scalar]], args: Arguments
-) -> dict[str, Scalar | list[Scalar]]:
-    said = {flag(name) for name in args}
-    return {name: value for name, value in filled.items() if flag(name) not in said}
 
 
 _FILLED = {
@@ -170,7 +165,7 @@ class SglangEngine:
         `/health_generate` answers 200 only once a request went through the scheduler and came back.
         """
         own = recipe.ready
-        if own.http or own.tcp or own.log or own.command:
+        if has_conditions(own):
             return own
         quiet = str(given(recipe.server, "log-level") or "info").casefold() not in ("info", "debug")
         return own.model_copy(update={"http": "/health_generate", "log": None if quiet else READY_LINE})

@@ -14,6 +14,7 @@ from optrack.engines.protocol import (
     ServerCommand,
     flag,
     given,
+    has_conditions,
     prompts,
     quoted,
     without,
@@ -68,7 +69,7 @@ class VllmEngine:
     def ready(self, recipe: Recipe) -> Ready:
         """Return the recipe's own conditions, or: `/health` answers 200 and one token can be generated."""
         own = recipe.ready
-        if own.http or own.tcp or own.log or own.command:
+        if has_conditions(own):
             return own
         return own.model_copy(update={"http": "/health", "command": f"{self.python} -c {shlex.quote(_ASK)}"})
 
@@ -97,10 +98,8 @@ class VllmEngine:
             }
         else:
             filled = {**without(recipe.server, _MODEL), "model": model, "output-json": str(output)}
-        said = {flag(name) for name in bench.args}
-        arguments = {name: value for name, value in filled.items() if flag(name) not in said}
         kind = bench.tool.removeprefix("vllm.bench_")
-        shell = " ".join([self.program, "bench", kind, *words({**arguments, **bench.args})])
+        shell = " ".join([self.program, "bench", kind, *words({**without(filled, bench.args), **bench.args})])
         return BenchCommand(shell=shell, parser=bench.tool, output=output, requests=prompts(bench.args))
 
     def stop_signal(self) -> int:

@@ -2,50 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import random
 import re
 import socket
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from optrack.errors import HostUnfitError
 from optrack.host import logs, proc
 from optrack.host import proc as sockets
+from optrack.host.gpus import GpuUse, gpu_use
 from optrack.host.leftovers import leftovers
 from optrack.model.run import ProcessId
 from optrack.model.value import Frozen
 
 BACK_WITHIN_BYTES = 512 * 2**20
 POLL_S = 0.2
-
-
-class GpuUse(Frozen):
-    """One GPU: memory in use and in all, and the processes that compute on it.
-
-    In a container the pids may be those of the host, or none: then only the memory tells of them.
-    """
-
-    index: int
-    used_bytes: int
-    total_bytes: int
-    pids: tuple[int, ...] = ()
-
-
-def gpu_use(indices: Collection[int] | None = None) -> tuple[GpuUse, ...]:
-    """Return the use of the given GPUs, by their NVML index, or of all; empty where there is no NVML."""
-    with _nvml() as nvml:
-        if nvml is None:
-            return ()
-        found = []
-        for index in range(nvml.nvmlDeviceGetCount()):
-            if indices is None or index in indices:
-                with contextlib.suppress(nvml.NVMLError):
-                    found.append(_use(nvml, index))
-        return tuple(found)
 
 
 def memory_held(before: Sequence[GpuUse]) -> tuple[str, ...]:
@@ -67,34 +42,6 @@ def wait_for_memory(
     while (held := memory_held(before)) and time.monotonic() < deadline and not is_forced():
         time.sleep(POLL_S)
     return held
-
-
-def _use(nvml: Any, index: int) -> GpuUse:
-    device = nvml.nvmlDeviceGetHandleByIndex(index)
-    memory = nvml.nvmlDeviceGetMemoryInfo(device)
-    try:
-        pids = sorted({process.pid for process in nvml.nvmlDeviceGetComputeRunningProcesses(device)})
-    except nvml.NVMLError:
-        pids = []
-    return GpuUse(index=index, used_bytes=memory.used, total_bytes=memory.total, pids=tuple(pids))
-
-
-@contextlib.contextmanager
-def _nvml() -> Iterator[Any]:
-    try:
-        import pynvml
-    except ImportError:
-        yield None
-        return
-    try:
-        pynvml.nvmlInit()
-    except pynvml.NVMLError:
-        yield None
-        return
-    try:
-        yield pynvml
-    finally:
-        pynvml.nvmlShutdown()
 
 
 IDLE_GPU_BYTES = 2 * 2**30
@@ -209,22 +156,25 @@ def _disk(folder: Path, needed: int) -> Problem | None:
 
 def _cpu(allowed: float) -> Problem | None:
     """Look for a moment at how busy the CPUs are, and with what. The load average would lag by minutes."""
-    before, begin = _ticks(), time.monotonic()
+    before, begin = _used(), time.monotonic()
     time.sleep(CPU_LOOK_S)
-    after, took = _ticks(), time.monotonic() - begin
+    after, took = _used(), time.monotonic() - begin
     cpus = len(os.sched_getaffinity(0)) or 1
-    per_s = os.sysconf("SC_CLK_TCK") * took
-    spent = {pid: ticks - before.get(pid, 0) for pid, ticks in after.items() if pid != os.getpid()}
-    share = sum(spent.values()) / per_s / cpus
+    spent = {pid: (used - before.get(pid, 0.0)) / took for pid, used in after.items() if pid != os.getpid()}
+    share = sum(spent.values()) / cpus
     if share <= allowed or not spent:
         return None
     top = max(spent, key=lambda pid: spent[pid])
     message = (
         f"the CPUs are {share:.0%} busy (allowed: {allowed:.0%}), most of all with pid {top} "
-        f"({proc.command_line(top)}) at {spent[top] / per_s:.1f} CPUs"
+        f"({proc.command_line(top)}) at {spent[top]:.1f} CPUs"
     )
     return Problem(kind="cpu", message=message, hint="let it end first")
 
 
-def _ticks() -> dict[int, int]:
-    return {pid: ticks for pid in proc.table() if (ticks := proc.cpu_ticks(pid)) is not None}
+def _used() -> dict[int, float]:
+    """Return the CPU seconds that each process has used so far."""
+    import psutil
+
+    found = {process.pid: process.info["cpu_times"] for process in psutil.process_iter(["cpu_times"])}
+    return {pid: times.user + times.system for pid, times in found.items() if times}

@@ -4,50 +4,53 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from optrack.host.git_changes import Status, changes, lfs_part, read_status
-from optrack.host.git_command import NO_GIT, Answer, GitCommand, gitpython
+from optrack.host.git_changes import changes, lfs_part
+from optrack.host.git_command import NO_GIT, TIMED_OUT, Answer, GitCommand, Status, head_of, open_repository
+from optrack.host.process_tree import Deadline
 from optrack.judge.variables import plain
 from optrack.model.masking import mask_text
+from optrack.model.snapshot import GitState, Unread
 
 _DEPTH = 3
+UNTRACKED_S = 8.0
+"""So long git may look for untracked files."""
+
+_OWN = (":(top)", ":(exclude,top,glob)**/.optrack/**", ":(exclude,top).optrack")
 
 
 def describe_repository(
-    folder: Path, *, salt: bytes, patch: bool = True, depth: int = 0, until: float | None = None
-) -> dict[str, Any]:
-    """Return the state of the repository that holds `folder`, as plain data.
+    folder: Path, *, salt: bytes, patch: bool = True, depth: int = 0, until: Deadline | None = None
+) -> GitState:
+    """Return the state of the repository that holds `folder`.
 
     `state` is `branch`, `detached`, `unborn`, `bare`, `none` (no repository), `no_git` (no git to ask) or
     `refused` (git won't read it, for instance because somebody else owns it); in the last two the commit
     comes from the repository's files, and `unknown` lists what couldn't be told. With `patch` the uncommitted
-    changes are kept, too. What isn't done by `until` (monotonic, seconds) is left unknown.
+    changes are kept, too. What isn't done by `until` is left unknown.
     """
     if not folder.is_dir():
-        return {"state": "none", "problem": "no such folder"}
-    git = GitCommand(folder, until)
-    inside = git.ask(
-        "rev-parse",
-        "--is-bare-repository",
-        "--is-inside-work-tree",
-        "--absolute-git-dir",
-        "--git-common-dir",
-        "--is-shallow-repository",
-    )
-    if not inside.ok:
-        return _without_git(folder, inside)
-    bare, in_tree, git_dir, common, shallow = [*inside.text.split("\n"), *[""] * 5][:5]
-    if bare == "true" or in_tree != "true":
-        head = git.ask("rev-parse", "--verify", "-q", "HEAD")
-        return {"state": "bare", "commit": head.text if head.ok else None, "branch": None}
-    root = Path(git.ask("rev-parse", "--show-toplevel").text)
+        return GitState(state="none", problem="no such folder")
+    repository = open_repository(folder)
+    if repository is None:
+        return _without_git(None, GitCommand(folder, until).ask("rev-parse", "--git-dir"))
+    with repository:
+        if repository.working_tree_dir is None or repository.bare:
+            return GitState(state="bare", **{**head_of(repository), "branch": None})
+        return _describe(folder, repository, salt, patch, depth, until)
+
+
+def _describe(
+    folder: Path, repository: Any, salt: bytes, patch: bool, depth: int, until: Deadline | None
+) -> GitState:
+    root, common = Path(repository.working_tree_dir).resolve(), Path(repository.common_dir).resolve()
     git = GitCommand(root, until)
     status = read_status(git)
     if status is None:
-        return _without_git(folder, git.ask("status", "--porcelain"))
+        return _without_git(repository, git.ask("status", "--porcelain"))
     commit = status.commit
     data: dict[str, Any] = {
         "state": "unborn" if commit is None else "detached" if status.branch is None else "branch",
@@ -55,31 +58,31 @@ def describe_repository(
         **_inside(folder, root),
         "commit": commit,
         "branch": status.branch,
-        "worktree": Path(git_dir) != (Path(folder) / common).resolve(),
+        "worktree": Path(repository.git_dir).resolve() != common,
         **(_background(git, commit, salt) if patch else {}),
     }
-    if shallow == "true":
+    if (common / "shallow").is_file():
         data["shallow"] = True
     data |= lfs_part(git, status)
     submodules = _submodules(git, status, salt, depth)
     data["dirty"] = status.dirty
     data |= changes(git, status, salt=salt, keep=patch)
-    unread = [data.get("unread"), *(module.get("unread") for module in submodules.values())]
+    unread = [data.get("unread"), *(module.unread for module in submodules.values())]
     if status.unlisted or any(unread):
         data["unread"] = _added_up([part for part in unread if part], unlisted=status.unlisted)
-    return {**data, "submodules": submodules} if submodules else data
+    return GitState(**data, submodules=submodules) if submodules else GitState(**data)
 
 
-def _added_up(parts: Sequence[Mapping[str, Any]], *, unlisted: bool) -> dict[str, Any]:
+def _added_up(parts: Sequence[Unread], *, unlisted: bool) -> Unread:
     """Return what is told of unread files of a repository and of its submodules as one."""
-    digests = [part["digest"] for part in parts]
-    whole = not unlisted and None not in digests
-    return {
-        "files": None if unlisted else sum(part["files"] for part in parts),
-        "bytes": sum(part["bytes"] for part in parts),
-        "first": [name for part in parts for name in part["first"]],
-        "digest": hashlib.sha256("".join(digests).encode()).hexdigest() if whole else None,
-    }
+    digests = [part.digest for part in parts if part.digest is not None]
+    whole = not unlisted and len(digests) == len(parts)
+    return Unread(
+        files=None if unlisted else sum(part.files or 0 for part in parts),
+        bytes=sum(part.bytes or 0 for part in parts),
+        first=[name for part in parts for name in part.first],
+        digest=hashlib.sha256("".join(digests).encode()).hexdigest() if whole else None,
+    )
 
 
 def _inside(folder: Path, root: Path) -> dict[str, str]:
@@ -110,10 +113,10 @@ def _background(git: GitCommand, commit: str | None, salt: bytes) -> dict[str, A
     return found
 
 
-def _submodules(git: GitCommand, status: Status, salt: bytes, depth: int) -> dict[str, Any]:
+def _submodules(git: GitCommand, status: Status, salt: bytes, depth: int) -> dict[str, GitState]:
     """Return the state of each submodule: the commit that is recorded and the one that is checked out. Those that
     differ are marked in `status`. Each is asked by itself, since git would ask them with their own settings."""
-    found: dict[str, Any] = {}
+    found: dict[str, GitState] = {}
     for path, recorded in sorted(status.links.items()):
         folder = git.folder / os.fsdecode(path)
         about: dict[str, Any] = {"recorded": recorded}
@@ -123,9 +126,9 @@ def _submodules(git: GitCommand, status: Status, salt: bytes, depth: int) -> dic
             about |= {"commit": recorded, "dirty": False}
         else:
             inner = describe_repository(folder, salt=salt, depth=depth + 1, until=git.until)
-            about |= {key: inner[key] for key in _OF_SUBMODULE if key in inner}
+            about |= {key: getattr(inner, key) for key in _OF_SUBMODULE if inner.has(key)}
             status.changed_links.add(path)
-        found[path] = about
+        found[path] = GitState(**about)
     return found
 
 
@@ -149,22 +152,19 @@ _OF_SUBMODULE = (
 )
 
 
-def _without_git(folder: Path, answer: Answer) -> dict[str, Any]:
-    """Return what can be told of a repository that git can't or won't read: its commit, from its own
-    files."""
+def _without_git(repository: Any, answer: Answer) -> GitState:
+    """Return what can be told of a repository that git can't or won't read: its commit, from its own files."""
     complaint = answer.complaint.strip().strip("'").strip()
     if answer.status != NO_GIT and "not a git repository" in complaint and "dubious" not in complaint:
-        return {"state": "none"}
+        return GitState(state="none")
     state = "no_git" if answer.status == NO_GIT else "refused"
-    head = _head_from_files(folder)
-    if head is None:
-        return (
-            {"state": "none"}
-            if state == "no_git"
-            else {"state": state, "problem": refusal(complaint), "unknown": ["commit"]}
-        )
+    if repository is None and state == "no_git":
+        return GitState(state="none")
     problem = "no git to ask" if state == "no_git" else refusal(complaint)
-    return {**head, "state": state, "problem": problem, "unknown": ["changes", "untracked files"]}
+    if repository is None:
+        return GitState(state=state, problem=problem, unknown=["commit"])
+    unknown = ["changes", "untracked files"]
+    return GitState(**head_of(repository), state=state, problem=problem, unknown=unknown)
 
 
 def unreadable(folder: Path) -> str | None:
@@ -183,18 +183,45 @@ def refusal(complaint: str) -> str:
     return f"{first}; `{remedy}` allows it" if remedy else first
 
 
-def _head_from_files(folder: Path) -> dict[str, Any] | None:
-    """Read commit and branch from the repository's files through GitPython, without running git."""
-    module = gitpython()
-    try:
-        repository = module.Repo(folder, search_parent_directories=True)
-    except (module.exc.InvalidGitRepositoryError, module.exc.NoSuchPathError):
+def read_status(git: GitCommand) -> Status | None:
+    """Ask git for its status and its index; None if it won't say. The form is `porcelain=v2` of
+    git-status(1)."""
+    words = ("status", "--porcelain=v2", "-z", "--branch", "--no-renames", "--ignore-submodules=dirty")
+    answer = git.ask(*words, "--untracked-files=all", "--", *_OWN, limit_s=UNTRACKED_S)
+    status = Status()
+    if answer.status == TIMED_OUT:
+        answer = git.ask(*words, "--untracked-files=no", "--", *_OWN)
+        status.unlisted = True
+    if not answer.ok:
         return None
-    with repository:
-        head = repository.head
-        branch = None if head.is_detached else head.reference.name
-        try:
-            commit: str = head.dereference_recursive(repository, head.path)
-            return {"commit": commit, "branch": branch}
-        except (ValueError, OSError, module.exc.GitError):
-            return {"commit": None, "branch": branch}
+    for record in answer.output.split(b"\0"):
+        _take(status, record)
+    listed = git.ask("ls-files", "--stage", "-z")
+    status.entries = [entry for entry in listed.output.split(b"\0") if entry]
+    for entry in status.entries:
+        if entry.startswith(b"160000 "):
+            about, _, path = entry.partition(b"\t")
+            status.links[plain(path)] = about.split()[1].decode()
+    return status
+
+
+def _take(status: Status, record: bytes) -> None:
+    """Take in one record: `# …` headers, `1` changed, `2` renamed, `u` unmerged, `?` untracked."""
+    kind, _, rest = record.partition(b" ")
+    if kind == b"#":
+        name, _, value = rest.partition(b" ")
+        if name == b"branch.oid":
+            status.commit = None if value == b"(initial)" else value.decode()
+        elif name == b"branch.head":
+            status.branch = None if value == b"(detached)" else plain(value)
+    elif kind == b"1":
+        fields = rest.split(b" ", 7)
+        if fields[1].startswith(b"S"):
+            status.changed_links.add(plain(fields[7]))
+            if fields[0][:1] == b"." and fields[1][1:2] != b"C":
+                return
+        status.changed.append(fields[7])
+    elif kind == b"u":
+        status.unmerged.append(rest.split(b" ", 9)[9])
+    elif kind == b"?":
+        status.untracked.append(rest)

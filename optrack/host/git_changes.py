@@ -1,4 +1,7 @@
-"""The uncommitted changes of a repository: its status, a patch, LFS pointers."""
+"""The uncommitted changes of a repository: what is read of them, the patch, LFS pointers.
+
+Of what isn't read, names, sizes and times are digested: as long as these are the same, so is the content.
+"""
 
 from __future__ import annotations
 
@@ -6,93 +9,48 @@ import hashlib
 import os
 import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from optrack.host.environment import content_digest, regular_content
-from optrack.host.git_command import TIMED_OUT, GitCommand
-from optrack.host.git_loose import READ_LIMIT_BYTES, Selection, is_cache, is_output
+from optrack.host.git_command import GitCommand, Status
+from optrack.host.process_tree import Deadline
 from optrack.judge.variables import plain
 from optrack.model.masking import keyed_digest, mask_text
-
-UNTRACKED_S = 8.0
-"""So long git may look for untracked files."""
-
-_OWN = (":(top)", ":(exclude,top,glob)**/.optrack/**", ":(exclude,top).optrack")
-
-
-@dataclass
-class Status:
-    """Where HEAD is and which paths differ. Paths are bytes relative to the top; `links` maps each
-    submodule's path to the recorded commit, `changed_links` names those whose checkout differs; `files` are
-    the index's own entries; `unlisted` says that there was no time to look for untracked files."""
-
-    commit: str | None = None
-    branch: str | None = None
-    changed: list[bytes] = field(default_factory=list)
-    untracked: list[bytes] = field(default_factory=list)
-    unmerged: list[bytes] = field(default_factory=list)
-    links: dict[str, str] = field(default_factory=dict)
-    changed_links: set[str] = field(default_factory=set)
-    entries: list[bytes] = field(default_factory=list)
-    unlisted: bool = False
-
-    @property
-    def dirty(self) -> bool:
-        """Whether anything differs from the commit, untracked files included."""
-        return bool(self.changed or self.untracked or self.unmerged or self.changed_links or self.unlisted)
-
-
-def read_status(git: GitCommand) -> Status | None:
-    """Ask git for its status and its index; None if it won't say. The form is `porcelain=v2` of
-    git-status(1)."""
-    words = ("status", "--porcelain=v2", "-z", "--branch", "--no-renames", "--ignore-submodules=dirty")
-    answer = git.ask(*words, "--untracked-files=all", "--", *_OWN, limit_s=UNTRACKED_S)
-    status = Status()
-    if answer.status == TIMED_OUT:
-        answer = git.ask(*words, "--untracked-files=no", "--", *_OWN)
-        status.unlisted = True
-    if not answer.ok:
-        return None
-    for record in answer.output.split(b"\0"):
-        _take(status, record)
-    listed = git.ask("ls-files", "--stage", "-z")
-    status.entries = [entry for entry in listed.output.split(b"\0") if entry]
-    for entry in status.entries:
-        if entry.startswith(b"160000 "):
-            about, _, path = entry.partition(b"\t")
-            status.links[plain(path)] = about.split()[1].decode()
-    return status
-
-
-def _take(status: Status, record: bytes) -> None:
-    """Take in one record: `# …` headers, `1` changed, `2` renamed, `u` unmerged, `?` untracked."""
-    kind, _, rest = record.partition(b" ")
-    if kind == b"#":
-        name, _, value = rest.partition(b" ")
-        if name == b"branch.oid":
-            status.commit = None if value == b"(initial)" else value.decode()
-        elif name == b"branch.head":
-            status.branch = None if value == b"(detached)" else plain(value)
-    elif kind == b"1":
-        fields = rest.split(b" ", 7)
-        if fields[1].startswith(b"S"):
-            status.changed_links.add(plain(fields[7]))
-            if fields[0][:1] == b"." and fields[1][1:2] != b"C":
-                return
-        status.changed.append(fields[7])
-    elif kind == b"u":
-        status.unmerged.append(rest.split(b" ", 9)[9])
-    elif kind == b"?":
-        status.untracked.append(rest)
-
+from optrack.model.snapshot import Lfs, Unread
 
 _NAMED = 200
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _DOCUMENTS = (b".md", b".markdown", b".rst")
+
+TRACKED_LIMIT_BYTES = 2 * 2**20
+"""Up to this size a changed tracked file goes into the patch, in all `PATCH_LIMIT_BYTES`."""
+
+PATCH_LIMIT_BYTES = 16 * 2**20
+UNTRACKED_LIMIT_BYTES = 256 * 2**10
+"""Up to this size an untracked text goes into the patch, in all `UNTRACKED_TOTAL_BYTES`."""
+
+UNTRACKED_TOTAL_BYTES = 4 * 2**20
+READ_LIMIT_BYTES = 64 * 2**20
+"""So much is read to digest what doesn't go into the patch."""
+
+UNTRACKED_LIMIT = 200
+_FIRST_NAMED = 20
+_OUTPUTS = re.compile(
+    rb"(?:\.(?:log|out|err|jsonl|csv|tsv|txt|db|db-wal|db-shm|sqlite3?|png|svg|html|pdf|prof|pstats|nsys-rep|ncu-rep|"
+    rb"qdrep|trace|tmp|swp|swo|bak|orig|rej|pid|lock|tar|gz|zst|xz|zip|diff|patch)|~|nohup\.out)$"
+)
+_CACHES = re.compile(
+    rb"(?:^|/)(?:__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.ipynb_checkpoints|\.idea|\.vscode|\.venv|venv|"
+    rb"node_modules)/|\.py[co]$"
+)
+_PRIVATE = re.compile(
+    rb"(?i)(?:^|/)(?:[\w.-]*\.env(?:\.[\w.-]+)?|\.netrc|\.npmrc|\.pypirc|\.git-credentials|id_(?:rsa|dsa|ecdsa|ed25519)|"
+    rb"credentials(?:\.json)?|kubeconfig|\.htpasswd|service[_-]account[\w-]*\.json)$|\.(?:pem|key|p12|pfx|jks|keystore|kdbx)$"
+)
 _MASK = re.compile(r"<masked:[0-9a-f]{16}>")
 
 
@@ -106,8 +64,8 @@ def changes(git: GitCommand, status: Status, *, salt: bytes, keep: bool = True) 
     """
     if not status.dirty:
         return {"code": _code(status.entries)}
-    loose = [path for path in status.untracked if not is_cache(path)]
-    code = [path for path in loose if not is_output(path)]
+    loose = [path for path in status.untracked if not _is_cache(path)]
+    code = [path for path in loose if not _is_output(path)]
     choice = Selection(git.folder, salt, git.until)
     taken = [path for path in (*status.changed, *status.unmerged) if choice.takes(path, tracked=True)]
     taken += [path for path in code if choice.takes(path, tracked=False)]
@@ -127,7 +85,7 @@ def changes(git: GitCommand, status: Status, *, salt: bytes, keep: bool = True) 
         "left_out": dict(sorted(choice.left_out.items())),
     }
     unread = choice.unread()
-    return data | ({"unread": unread} if unread else {}) | _kept(patch, salt)
+    return data | ({"unread": unread} if unread is not None else {}) | _kept(patch, salt)
 
 
 def _own_index(git: GitCommand, folder: Path) -> Mapping[str, str]:
@@ -190,6 +148,93 @@ def _kept(patch: bytes, salt: bytes) -> dict[str, Any]:
     return {"patch": text, **about, **({"masked": found} if found else {})}
 
 
+def _is_cache(path: bytes) -> bool:
+    """Whether an untracked file belongs to some tool's cache."""
+    return _CACHES.search(path) is not None
+
+
+def _is_output(path: bytes) -> bool:
+    """Whether an untracked file is a by-product (a log, a result) or prose, and no part of the code."""
+    return path.endswith(_DOCUMENTS) or _OUTPUTS.search(path) is not None
+
+
+class Selection:
+    """Decides, file by file, what goes into the patch; `left_out` maps the other files that were read to why and to
+    their digest. Nothing is read after `until`."""
+
+    def __init__(self, root: Path, salt: bytes, until: Deadline | None) -> None:
+        self._root, self._salt, self._until = root, salt, until
+        self._top = os.fsencode(root)
+        self._kept = self._loose = self._read = self._count = 0
+        self._unread: list[tuple[bytes, os.stat_result | None]] = []
+        self.left_out: dict[str, str] = {}
+
+    def takes(self, path: bytes, *, tracked: bool) -> bool:
+        """Whether a file goes into the patch."""
+        if path.endswith(b"/"):
+            return self._leave(path, "a repository of its own")
+        if self._until is not None and self._until.left_s <= 0:
+            return self._skip(path, None)
+        try:
+            about = os.lstat(os.path.join(self._top, path))  # noqa: PTH118 (a Path for each costs much)
+        except OSError:
+            return tracked
+        if stat.S_ISLNK(about.st_mode) or (tracked and stat.S_ISDIR(about.st_mode)):
+            return True
+        if not stat.S_ISREG(about.st_mode):
+            return self._leave(path, "no regular file")
+        self._count += not tracked
+        if not tracked and self._count > UNTRACKED_LIMIT:
+            return self._skip(path, about)
+        file = self._root / os.fsdecode(path)
+        if not os.access(file, os.R_OK):
+            return self._skip(path, about)
+        return self._by_content(path, file, about, tracked)
+
+    def _by_content(self, path: bytes, file: Path, about: os.stat_result, tracked: bool) -> bool:
+        size, private = about.st_size, _PRIVATE.search(path) is not None
+        if not private and tracked and size <= TRACKED_LIMIT_BYTES and self._kept + size <= PATCH_LIMIT_BYTES:
+            self._kept += size
+            return True
+        small = size <= UNTRACKED_LIMIT_BYTES and self._loose + size <= UNTRACKED_TOTAL_BYTES
+        if not private and not tracked and small and b"\0" not in regular_content(file, 8192):
+            self._loose += size
+            return True
+        if self._read + size > READ_LIMIT_BYTES:
+            return self._skip(path, about)
+        self._read += size
+        digest = content_digest(file)
+        if private:
+            return self._leave(path, f"private {keyed_digest(digest, self._salt)}")
+        return self._leave(path, f"{size} bytes {digest}")
+
+    def unread(self) -> Unread | None:
+        """Return what is told of the files that weren't read: how many, their bytes, the first names, and a digest of
+        their names, sizes and times; None as digest where there was no time to look at them."""
+        if not self._unread:
+            return None
+        digest = hashlib.sha256()
+        for path, about in sorted(self._unread, key=lambda pair: pair[0]):
+            if about is not None:
+                numbers = (about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino)
+                digest.update(path + b"\0" + repr(numbers).encode())
+        seen = [about for _, about in self._unread if about is not None]
+        return Unread(
+            files=len(self._unread),
+            bytes=sum(about.st_size for about in seen),
+            first=[plain(path) for path, _ in self._unread[:_FIRST_NAMED]],
+            digest=digest.hexdigest() if len(seen) == len(self._unread) else None,
+        )
+
+    def _leave(self, path: bytes, why: str) -> bool:
+        self.left_out[plain(path)] = why
+        return False
+
+    def _skip(self, path: bytes, about: os.stat_result | None) -> bool:
+        self._unread.append((path, about))
+        return False
+
+
 _POINTER = b"version https://git-lfs.github.com/spec/v1"
 _OID = re.compile(rb"^oid sha256:([0-9a-f]{64})$", re.MULTILINE)
 
@@ -208,7 +253,7 @@ def lfs_part(git: GitCommand, status: Status) -> dict[str, Any]:
         if _is_content_of_pointer(git, path):
             status.changed.remove(path)
     missing = [plain(path) for path in paths if _pointer_on_disk(git.folder / os.fsdecode(path))]
-    return {"lfs": {"files": len(paths), "missing": sorted(missing)}}
+    return {"lfs": Lfs(files=len(paths), missing=sorted(missing))}
 
 
 def _lfs_paths(git: GitCommand, status: Status) -> list[bytes]:

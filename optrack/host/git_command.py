@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from collections.abc import Iterator, Mapping, Sequence
+from configparser import Error as ConfigError
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from optrack.host.process_tree import Deadline
 
 _CONFIG = (
     "core.fsmonitor=false",
@@ -51,6 +54,7 @@ _KEPT = ("GIT_CONFIG", "GIT_EXEC_PATH", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
 about (a hook sets some), or make it run or write something."""
 
 TIMEOUT_S = 60.0
+LOOK_EVERY_S = 0.25
 NO_GIT, TIMED_OUT = 127, 124
 """The status of an answer where there is no git to run, and where it took too long."""
 
@@ -79,10 +83,32 @@ class Answer:
         return [entry for entry in self.output.split(b"\0") if entry]
 
 
-class GitCommand:
-    """git, run in one folder; its commands together take until `until` (monotonic, seconds) at most."""
+@dataclass
+class Status:
+    """Where HEAD is and which paths differ. Paths are bytes relative to the top; `links` maps each
+    submodule's path to the recorded commit, `changed_links` names those whose checkout differs; `files` are
+    the index's own entries; `unlisted` says that there was no time to look for untracked files."""
 
-    def __init__(self, folder: Path, until: float | None = None) -> None:
+    commit: str | None = None
+    branch: str | None = None
+    changed: list[bytes] = field(default_factory=list)
+    untracked: list[bytes] = field(default_factory=list)
+    unmerged: list[bytes] = field(default_factory=list)
+    links: dict[str, str] = field(default_factory=dict)
+    changed_links: set[str] = field(default_factory=set)
+    entries: list[bytes] = field(default_factory=list)
+    unlisted: bool = False
+
+    @property
+    def dirty(self) -> bool:
+        """Whether anything differs from the commit, untracked files included."""
+        return bool(self.changed or self.untracked or self.unmerged or self.changed_links or self.unlisted)
+
+
+class GitCommand:
+    """git, run in one folder; its commands together take until `until` at most."""
+
+    def __init__(self, folder: Path, until: Deadline | None = None) -> None:
         self.folder = folder
         self.until = until
 
@@ -117,24 +143,35 @@ class GitCommand:
     def _run(
         self, words: Sequence[str], env: Mapping[str, str], feed: bytes, limit: float = TIMEOUT_S
     ) -> Answer:
-        limit = limit if self.until is None else min(limit, self.until - time.monotonic())
+        limit = limit if self.until is None else min(limit, self.until.left_s)
         if limit <= 0:
             return Answer(TIMED_OUT, b"", "git was not asked: the time for it was over")
         try:
-            done = subprocess.run(
+            process = subprocess.Popen(
                 ["git", "--no-pager", "--no-optional-locks", *_OPTIONS, *words],
                 cwd=self.folder,
                 env={**_inherited(), **_ENV, **env},
-                input=feed,
-                capture_output=True,
-                timeout=limit,
-                check=False,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
             )
-        except subprocess.TimeoutExpired:
-            return Answer(TIMED_OUT, b"", f"git {words[-1]} took more than {limit:.0f} s")
         except OSError as error:
             return Answer(NO_GIT, b"", f"git can't be run: {error.strerror or error}")
-        return Answer(done.returncode, done.stdout, done.stderr.decode(errors="replace").strip())
+        own = Deadline(limit)
+        unsent: bytes | None = feed
+        with process:
+            while True:
+                left = own.left_s if self.until is None else min(own.left_s, self.until.left_s)
+                try:
+                    output, complaint = process.communicate(unsent, timeout=max(0.0, min(left, LOOK_EVERY_S)))
+                    break
+                except subprocess.TimeoutExpired:
+                    unsent = None
+                    if left <= LOOK_EVERY_S:
+                        process.kill()
+                        process.communicate()
+                        return Answer(TIMED_OUT, b"", f"git {words[-1]} took more than {limit:.0f} s")
+        return Answer(process.returncode, output, complaint.decode(errors="replace").strip())
 
 
 _OPTIONS = [word for setting in _CONFIG for word in ("-c", setting)]
@@ -164,7 +201,7 @@ def _inherited() -> dict[str, str]:
 
 def gitpython() -> Any:
     """Import GitPython, also where there is no git to run, or one that hangs: its import would run it."""
-    replaced = {"GIT_PYTHON_REFRESH": "quiet", "GIT_PYTHON_GIT_EXECUTABLE": "true"}
+    replaced = {"GIT_PYTHON_REFRESH": "quiet", "GIT_PYTHON_GIT_EXECUTABLE": "none-is-to-be-run"}
     before = {name: os.environ.get(name) for name in replaced}
     os.environ.update(replaced)
     try:
@@ -176,3 +213,23 @@ def gitpython() -> Any:
             else:
                 os.environ[name] = value
     return module
+
+
+def open_repository(folder: Path) -> Any:
+    """Open the repository that holds a folder as GitPython's `Repo`, which runs no git for that; None if there is
+    none that it can read."""
+    module = gitpython()
+    try:
+        return module.Repo(folder, search_parent_directories=True, expand_vars=False)
+    except (module.exc.GitError, module.exc.NoSuchPathError, ValueError, OSError, ConfigError):
+        return None
+
+
+def head_of(repository: Any) -> dict[str, str | None]:
+    """Return `commit` and `branch` as the repository's own files tell them, without git."""
+    head = repository.head
+    branch = None if head.is_detached else head.reference.name
+    try:
+        return {"commit": head.dereference_recursive(repository, head.path), "branch": branch}
+    except (ValueError, OSError):
+        return {"commit": None, "branch": branch}

@@ -9,6 +9,8 @@ from typing import Any
 
 from optrack.host.process_tree import read_text
 from optrack.judge.variables import plain
+from optrack.model.hardware import Ecc, Gpu, Gpus, GpuState, Pcie
+from optrack.model.value import Frozen
 
 REASONS = {
     "idle": 0x001,
@@ -46,11 +48,15 @@ class Nvml:
         """Return a constant of NVML (`NVML_CLOCK_SM`)."""
         return int(getattr(self._library, name, 0))
 
-    def devices(self) -> list[Any]:
-        """Return the handles of all GPUs, in the order of their PCI addresses."""
+    def devices(self, indices: Collection[int] | None = None) -> dict[int, Any]:
+        """Return the handles of the given GPUs, None for all, by index (in the order of their PCI addresses)."""
         count = self.ask("DeviceGetCount") or 0
-        handles = [self.ask("DeviceGetHandleByIndex", index) for index in range(count)]
-        return [handle for handle in handles if handle is not None]
+        handles = {index: self.ask("DeviceGetHandleByIndex", index) for index in range(count)}
+        return {
+            index: handle
+            for index, handle in handles.items()
+            if handle is not None and (indices is None or index in indices)
+        }
 
 
 @contextmanager
@@ -78,7 +84,6 @@ def opened_nvml(library: Any = None) -> Iterator[Nvml | None]:
             return
 
 
-_MIB = 2**20
 _TOPOLOGY = {0: "same board", 10: "PIX", 20: "PXB", 30: "PHB", 40: "NODE", 50: "SYS"}
 """nvmlGpuTopologyLevel -> the name that `nvidia-smi topo -m` prints."""
 
@@ -86,7 +91,7 @@ NVLINKS = 36
 _CLOCKS = {"graphics": "NVML_CLOCK_GRAPHICS", "sm": "NVML_CLOCK_SM", "memory": "NVML_CLOCK_MEM"}
 
 
-def gpus_part(*, visible: str | None = None, library: Any = None) -> dict[str, Any]:
+def gpus_part(*, visible: str | None = None, library: Any = None) -> Gpus:
     """Return `driver`, `cuda`, `count`, `devices` (index -> facts, settings and state) and `topology` of the
     GPUs.
 
@@ -95,21 +100,21 @@ def gpus_part(*, visible: str | None = None, library: Any = None) -> dict[str, A
     """
     with opened_nvml(library) as nvml:
         if nvml is None:
-            return {"count": 0}
-        handles = dict(enumerate(nvml.devices()))
+            return Gpus(count=0)
+        handles = nvml.devices()
         shown = visible_devices(
             visible, {i: str(nvml.ask("DeviceGetUUID", handle)) for i, handle in handles.items()}
         )
         cuda = nvml.ask("SystemGetCudaDriverVersion")
-        return {
-            "driver": nvml.ask("SystemGetDriverVersion"),
-            "nvml": nvml.ask("SystemGetNVMLVersion"),
-            "cuda": f"{cuda // 1000}.{cuda % 1000 // 10}" if cuda else None,
-            "count": len(handles),
-            "devices": {str(i): describe_device(nvml, handle) for i, handle in handles.items() if i in shown},
-            "hidden": {str(i): nvml.ask("DeviceGetName", h) for i, h in handles.items() if i not in shown},
-            "topology": _topology(nvml, {i: handle for i, handle in handles.items() if i in shown}),
-        }
+        return Gpus(
+            driver=nvml.ask("SystemGetDriverVersion"),
+            nvml=nvml.ask("SystemGetNVMLVersion"),
+            cuda=f"{cuda // 1000}.{cuda % 1000 // 10}" if cuda else None,
+            count=len(handles),
+            devices={str(i): describe_device(nvml, handle) for i, handle in handles.items() if i in shown},
+            hidden={str(i): nvml.ask("DeviceGetName", h) for i, h in handles.items() if i not in shown},
+            topology=_topology(nvml, {i: handle for i, handle in handles.items() if i in shown}),
+        )
 
 
 def visible_devices(visible: str | None, uuids: Mapping[int, str]) -> set[int]:
@@ -128,7 +133,7 @@ def visible_devices(visible: str | None, uuids: Mapping[int, str]) -> set[int]:
     return found
 
 
-def describe_device(nvml: Nvml, handle: Any) -> dict[str, Any]:
+def describe_device(nvml: Nvml, handle: Any) -> Gpu:
     """Return one GPU's facts and settings, and under `state` what moves. Clocks in MHz, power in W, memory in
     bytes."""
     ask = nvml.ask
@@ -139,56 +144,56 @@ def describe_device(nvml: Nvml, handle: Any) -> dict[str, Any]:
     bus = ask("DeviceGetPciInfo", handle)
     address = _text(getattr(bus, "busId", None))
     boost = ask("DeviceGetAutoBoostedClocksEnabled", handle)
-    return {
-        "name": ask("DeviceGetName", handle),
-        "uuid": ask("DeviceGetUUID", handle),
-        "capability": ".".join(map(str, capability)) if capability else None,
-        "vbios": ask("DeviceGetVbiosVersion", handle),
-        "memory_bytes": getattr(memory, "total", None),
-        "compute_mode": ask("DeviceGetComputeMode", handle),
-        "persistence": _switch(ask("DeviceGetPersistenceMode", handle)),
-        "mig": _switch(mig[0]) if mig else None,
-        "auto_boost": _switch(boost[0]) if boost else None,
-        "ecc": {
-            "mode": _switch(ecc[0]) if ecc else None,
-            "corrected_errors": ask("DeviceGetTotalEccErrors", handle, 0, 0),
-            "uncorrected_errors": ask("DeviceGetTotalEccErrors", handle, 1, 0),
-        },
-        "power_limit_w": _watts(ask("DeviceGetPowerManagementLimit", handle)),
-        "enforced_power_limit_w": _watts(ask("DeviceGetEnforcedPowerLimit", handle)),
-        "default_power_limit_w": _watts(ask("DeviceGetPowerManagementDefaultLimit", handle)),
-        "clocks": {
+    return Gpu(
+        name=ask("DeviceGetName", handle),
+        uuid=ask("DeviceGetUUID", handle),
+        capability=".".join(map(str, capability)) if capability else None,
+        vbios=ask("DeviceGetVbiosVersion", handle),
+        memory_bytes=getattr(memory, "total", None),
+        compute_mode=ask("DeviceGetComputeMode", handle),
+        persistence=_switch(ask("DeviceGetPersistenceMode", handle)),
+        mig=_switch(mig[0]) if mig else None,
+        auto_boost=_switch(boost[0]) if boost else None,
+        ecc=Ecc(
+            mode=_switch(ecc[0]) if ecc else None,
+            corrected_errors=ask("DeviceGetTotalEccErrors", handle, 0, 0),
+            uncorrected_errors=ask("DeviceGetTotalEccErrors", handle, 1, 0),
+        ),
+        power_limit_w=_watts(ask("DeviceGetPowerManagementLimit", handle)),
+        enforced_power_limit_w=_watts(ask("DeviceGetEnforcedPowerLimit", handle)),
+        default_power_limit_w=_watts(ask("DeviceGetPowerManagementDefaultLimit", handle)),
+        clocks={
             f"{kind}_{which}_mhz": ask(f"DeviceGet{call}", handle, nvml.number(constant))
             for kind, constant in _CLOCKS.items()
             for which, call in (("max", "MaxClockInfo"), ("application", "ApplicationsClock"))
         },
-        "pcie": {
-            "address": address,
-            "generation": ask("DeviceGetCurrPcieLinkGeneration", handle),
-            "width": ask("DeviceGetCurrPcieLinkWidth", handle),
-            "max_generation": ask("DeviceGetMaxPcieLinkGeneration", handle),
-            "max_width": ask("DeviceGetMaxPcieLinkWidth", handle),
-        },
-        "numa_node": _numa_node(address),
-        "nvlinks": sum(ask("DeviceGetNvLinkState", handle, link) == 1 for link in range(NVLINKS)),
-        "state": _state(nvml, handle, memory),
-    }
+        pcie=Pcie(
+            address=address,
+            generation=ask("DeviceGetCurrPcieLinkGeneration", handle),
+            width=ask("DeviceGetCurrPcieLinkWidth", handle),
+            max_generation=ask("DeviceGetMaxPcieLinkGeneration", handle),
+            max_width=ask("DeviceGetMaxPcieLinkWidth", handle),
+        ),
+        numa_node=_numa_node(address),
+        nvlinks=sum(ask("DeviceGetNvLinkState", handle, link) == 1 for link in range(NVLINKS)),
+        state=_state(nvml, handle, memory),
+    )
 
 
-def _state(nvml: Nvml, handle: Any, memory: Any) -> dict[str, Any]:
+def _state(nvml: Nvml, handle: Any, memory: Any) -> GpuState:
     ask = nvml.ask
     use = ask("DeviceGetUtilizationRates", handle)
-    return {
-        "temperature_c": ask("DeviceGetTemperature", handle, 0),
-        "power_w": _watts(ask("DeviceGetPowerUsage", handle)),
-        "performance_state": ask("DeviceGetPerformanceState", handle),
-        "sm_clock_mhz": ask("DeviceGetClockInfo", handle, nvml.number("NVML_CLOCK_SM")),
-        "memory_clock_mhz": ask("DeviceGetClockInfo", handle, nvml.number("NVML_CLOCK_MEM")),
-        "utilization_percent": getattr(use, "gpu", None),
-        "memory_used_bytes": getattr(memory, "used", None),
-        "throttle_reasons": throttle_bits(nvml, handle),
-        "processes": sorted(_process_name(pid) for pid in compute_pids(nvml, handle)),
-    }
+    return GpuState(
+        temperature_c=ask("DeviceGetTemperature", handle, 0),
+        power_w=_watts(ask("DeviceGetPowerUsage", handle)),
+        performance_state=ask("DeviceGetPerformanceState", handle),
+        sm_clock_mhz=ask("DeviceGetClockInfo", handle, nvml.number("NVML_CLOCK_SM")),
+        memory_clock_mhz=ask("DeviceGetClockInfo", handle, nvml.number("NVML_CLOCK_MEM")),
+        utilization_percent=getattr(use, "gpu", None),
+        memory_used_bytes=getattr(memory, "used", None),
+        throttle_reasons=throttle_bits(nvml, handle),
+        processes=sorted(_process_name(pid) for pid in compute_pids(nvml, handle)),
+    )
 
 
 def throttle_bits(nvml: Nvml, handle: Any) -> int | None:
@@ -202,7 +207,28 @@ def throttle_bits(nvml: Nvml, handle: Any) -> int | None:
 def compute_pids(nvml: Nvml, handle: Any) -> list[int]:
     """Return the processes that compute on a GPU, as numbers of this host (in a container, those that it
     shows)."""
-    return [process.pid for process in nvml.ask("DeviceGetComputeRunningProcesses", handle) or ()]
+    return sorted({process.pid for process in nvml.ask("DeviceGetComputeRunningProcesses", handle) or ()})
+
+
+class GpuUse(Frozen):
+    """One GPU: memory in use, and the processes that compute on it.
+
+    In a container the pids may be those of the host, or none: then only the memory tells of them.
+    """
+
+    index: int
+    used_bytes: int
+    pids: tuple[int, ...] = ()
+
+
+def gpu_use(indices: Collection[int] | None = None) -> tuple[GpuUse, ...]:
+    """Return the use of the given GPUs, by their NVML index, or of all; empty where there is no NVML."""
+    with opened_nvml() as nvml:
+        return tuple(
+            GpuUse(index=index, used_bytes=memory.used, pids=tuple(compute_pids(nvml, handle)))
+            for index, handle in (nvml.devices(indices).items() if nvml is not None else ())
+            if nvml is not None and (memory := nvml.ask("DeviceGetMemoryInfo", handle)) is not None
+        )
 
 
 def foreign_names(pids: Collection[int], own: Collection[int]) -> list[str]:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
 import re
 import signal
 import socket
-import ssl
 import threading
 import time
-from typing import Protocol
-from urllib.parse import SplitResult, urljoin, urlsplit
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
+from optrack.engines.server import http_client
 from optrack.host.command import Command
 from optrack.host.logs import Follower
 from optrack.host.parsing import ParserProcess, ParseTimeoutError, SearchRequest
 from optrack.host.tree import Tree, start
 from optrack.metrics.output import cut_line
+
+if TYPE_CHECKING:
+    import httpx
 
 RETRY_S = 0.05
 REST_MAX_S = 1.0
@@ -32,18 +34,17 @@ class HttpProbe:
 
     It is asked from a thread, one request at a time, so that a slow answer holds nothing up; the rest between
     two requests is as long as the last one took, 50 ms to 1 s. Proxies of the environment play no part, a
-    redirect counts only within the same host and port.
+    redirect counts only within the same host and port, and certificates aren't verified.
     """
 
     def __init__(self, url: str) -> None:
         self._last = f"{url} was not asked yet"
         self._asked: float | None = None
-        self._is_connected = False
         self._url = url
-        self._good = False
+        self._is_good = False
         self._closed = threading.Event()
-        self._connection: http.client.HTTPConnection | None = None
-        self._thread: threading.Thread | None = None
+        self._socket: socket.socket | None = None
+        self._thread = threading.Thread(target=self._ask_on, name="ready-http", daemon=True)
 
     @property
     def seen(self) -> str:
@@ -52,73 +53,54 @@ class HttpProbe:
         waited = 0.0 if asked is None else time.monotonic() - asked
         if waited < SLOW_S:
             return self._last
-        state = "connected, no answer" if self._is_connected else "no connection"
+        state = "no connection" if self._socket is None else "connected, no answer"
         return f"{self._url}: {state} for {waited:.1f} s"
 
     def holds(self) -> bool:
         """Whether the address has answered well; asking begins with the first call."""
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._ask_on, name="ready-http", daemon=True)
+        if self._thread.ident is None:
             self._thread.start()
-        return self._good
+        return self._is_good
 
     def close(self) -> None:
         """Stop asking."""
         self._closed.set()
-        if (connection := self._connection) is not None and connection.sock is not None:
+        if self._socket is not None:
             with contextlib.suppress(OSError):
-                connection.sock.shutdown(2)
-        if self._thread is not None:
+                self._socket.shutdown(socket.SHUT_RDWR)
+        if self._thread.ident is not None:
             self._thread.join(timeout=1.0)
 
     def _ask_on(self) -> None:
-        while not self._closed.is_set() and not self._good:
-            begin = time.monotonic()
-            try:
-                self._good, self._last = self._ask(self._url)
-            except (OSError, http.client.HTTPException, ValueError) as error:
-                self._last = f"{self._url}: {error or type(error).__name__}"
-            took = time.monotonic() - begin
-            if not self._good:
-                self._closed.wait(min(REST_MAX_S, max(RETRY_S, took)))
+        import httpx
 
-    def _ask(self, url: str) -> tuple[bool, str]:
-        first = urlsplit(url)
+        with http_client(ANSWER_S) as client:
+            while not self._closed.is_set() and not self._is_good:
+                begin = self._asked = time.monotonic()
+                try:
+                    self._is_good, self._last = self._ask(client)
+                except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+                    self._last = f"{self._url}: {error or type(error).__name__}"
+                self._asked = self._socket = None
+                if not self._is_good:
+                    self._closed.wait(min(REST_MAX_S, max(RETRY_S, time.monotonic() - begin)))
+
+    def _ask(self, client: httpx.Client) -> tuple[bool, str]:
+        request = client.build_request("GET", self._url, extensions={"trace": self._trace})
         for _ in range(REDIRECTS + 1):
-            status, location = self._get(urlsplit(url))
-            if 200 <= status < 300:
-                return True, f"{url} answered {status}"
-            if not (300 <= status < 400 and location):
-                return False, f"{url} answered {status}"
-            target = urlsplit(urljoin(url, location))
-            if (target.hostname, target.port) != (first.hostname, first.port):
-                return False, f"{url} redirects to another server, {target.geturl()}"
-            url = target.geturl()
-        return False, f"{first.geturl()} redirects without an end"
+            answer = client.send(request, stream=True)
+            answer.close()
+            status, target = f"{request.url} answered {answer.status_code}", answer.next_request
+            if answer.is_success or target is None:
+                return answer.is_success, status
+            if (target.url.host, target.url.port) != (request.url.host, request.url.port):
+                return False, f"{request.url} redirects to another server, {target.url}"
+            request = target
+        return False, f"{self._url} redirects without an end"
 
-    def _get(self, url: SplitResult) -> tuple[int, str | None]:
-        connection = _connection(url)
-        self._connection, self._is_connected, self._asked = connection, False, time.monotonic()
-        try:
-            connection.connect()
-            self._is_connected = True
-            path = (url.path or "/") + (f"?{url.query}" if url.query else "")
-            connection.request("GET", path, headers={"Connection": "close", "Accept": "*/*"})
-            answer = connection.getresponse()
-            return answer.status, answer.getheader("Location")
-        finally:
-            self._connection = self._asked = None
-            connection.close()
-
-
-def _connection(url: SplitResult) -> http.client.HTTPConnection:
-    host = url.hostname or "127.0.0.1"
-    if url.scheme == "https":
-        unverified = ssl.create_default_context()
-        unverified.check_hostname = False
-        unverified.verify_mode = ssl.CERT_NONE
-        return http.client.HTTPSConnection(host, url.port or 443, timeout=ANSWER_S, context=unverified)
-    return http.client.HTTPConnection(host, url.port or 80, timeout=ANSWER_S)
+    def _trace(self, event: str, info: Mapping[str, Any]) -> None:
+        if event == "connection.connect_tcp.complete":
+            self._socket = info["return_value"].get_extra_info("socket")
 
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")

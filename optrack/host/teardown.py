@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from optrack.host import proc
 from optrack.host import proc as sockets
 from optrack.host.command import Exit
-from optrack.host.fitness import GpuUse, wait_for_memory
+from optrack.host.fitness import wait_for_memory
+from optrack.host.gpus import GpuUse
 from optrack.host.leftovers import end_leftovers
 from optrack.host.proc import is_alive
 from optrack.host.tree import Tree

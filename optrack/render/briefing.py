@@ -2,17 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from optrack.model.markdown import cell, cell_code, code, table
-from optrack.model.run import Run
-from optrack.plan.schedule import blocked_by
-from optrack.render.documents import state_document
-from optrack.render.log import Log
-from optrack.render.standing import goal
-from optrack.render.summary import quantity_text, short_effect, verdict, why
-
 COMMANDS: tuple[tuple[str, str], ...] = (
     ("optrack next --json", "run the next item in the foreground and judge it; --detach returns at once"),
     (
@@ -52,88 +41,3 @@ RULES: tuple[str, ...] = (
     "optrack never changes the plan's file, except for `add --write`. Edit the plan and it is read again.",
     "Set OPTRACK_ACTOR to your name: every transition records who made it.",
 )
-
-
-def briefing_document(log: Log, going: Sequence[Run]) -> dict[str, Any]:
-    """Return the page as plain data: plan, items, what is next, runs going on, commands, exit codes, rules."""
-    known = {state.item.id: state for state in log.states}
-    items = [state_document(state, blocked_by(state.item, known)) for state in log.states]
-    choice = log.choice
-    reasons = [reason.model_dump(mode="json") for reason in choice.reasons] if choice else []
-    return {
-        "plan": {
-            "name": log.plan.name,
-            "path": log.plan.path,
-            "title": log.plan.title,
-            "metric": log.metric.model_dump(),
-            "target": log.plan.target.model_dump() if log.plan.target else None,
-            "min_effect": log.plan.min_effect,
-            "baseline": log.plan.baseline,
-        },
-        "items": items,
-        "next": {
-            "item": choice.item if choice else None,
-            "summary": choice.summary if choice and choice.item is None else "",
-            "reasons": reasons,
-        },
-        "going": [{"run": run.id, "item": run.item, "who": run.actor} for run in going],
-        "commands": [{"command": name, "does": does} for name, does in COMMANDS],
-        "exit_codes": {str(number): meaning for number, meaning in EXIT_CODES},
-        "rules": list(RULES),
-    }
-
-
-def briefing(log: Log, going: Sequence[Run]) -> str:
-    """Return the page as markdown."""
-    parts = [f"# {cell(log.plan.title)}", goal(log), "## Items", _items(log), "## Now", _now(log, going)]
-    notes = _notes(log)
-    parts += ["## Notes", notes] if notes else []
-    parts += [
-        "## What you may do",
-        table(("Command", "Does"), [(cell_code(c), cell(d)) for c, d in COMMANDS]),
-    ]
-    parts += [
-        "## Exit codes",
-        table(("Code", "Means"), [(str(number), cell(does)) for number, does in EXIT_CODES]),
-    ]
-    parts += ["## Rules", "\n".join(f"- {cell(rule)}" for rule in RULES)]
-    return "\n\n".join(parts) + "\n"
-
-
-def _items(log: Log) -> str:
-    known = {state.item.id: state for state in log.states}
-    rows = []
-    for state in log.states:
-        waits = blocked_by(state.item, known) if state.status == "pending" else ()
-        status = f"blocked by {', '.join(waits)}" if waits else state.status.replace("_", " ")
-        reason = why(log, state)
-        rows.append(
-            (
-                cell(state.item.id),
-                cell(state.item.title),
-                cell(status),
-                cell(quantity_text(state.item.gain)),
-                short_effect(state.judgement.effect if state.judgement else None) or "-",
-                cell(verdict(log, state)),
-                cell(reason if len(reason) <= 160 else f"{reason[:159]}…"),
-            )
-        )
-    return table(("Item", "Title", "Status", "Expected", "Effect", "Verdict", "Why"), rows)
-
-
-def _now(log: Log, going: Sequence[Run]) -> str:
-    said = [
-        f"- Going on: run {code(run.id)} of {cell(run.item)}, started by {cell(run.actor)}" for run in going
-    ]
-    if log.choice is None or log.choice.item is None:
-        said.append(f"- {cell(log.choice.summary) if log.choice else 'nothing to run'}")
-    else:
-        chosen = log.choice.chosen
-        said.append(f"- Next: **{cell(log.choice.item)}**, {cell(chosen.text if chosen else '')}")
-    return "\n".join(said)
-
-
-def _notes(log: Log) -> str:
-    said = [(note.at, state.item.id, note) for state in log.states for note in state.notes]
-    latest = sorted(said, key=lambda entry: entry[0])[-10:]
-    return "\n".join(f"- {cell(item)}, {cell(note.who)}: {cell(note.text)}" for _, item, note in latest)

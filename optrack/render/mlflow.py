@@ -18,8 +18,8 @@ from optrack.model.metrics import series_of
 from optrack.model.run import Run
 from optrack.model.treatment import leaves
 from optrack.render.chart import chart_of, chart_svg
+from optrack.render.document import markdown_log
 from optrack.render.log import Log
-from optrack.render.markdown_log import markdown_log
 from optrack.render.provenance import facts_of
 
 if TYPE_CHECKING:

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from optrack.judge.derived import derived_text
 from optrack.judge.evidence import compared
+from optrack.judge.lineage import both_effects
 from optrack.render.format import amount, launches, percent, timestamp, words
+
+__all__ = [
+    "adoption_evidence",
+    "adoption_status",
+    "base_name",
+    "both_effects",
+    "derived",
+    "expected_range",
+    "how_measured",
+    "item_verdict",
+    "level",
+    "verdict_words",
+]
 
 if TYPE_CHECKING:
     from optrack.judge.calibration import Expectation
@@ -47,6 +63,11 @@ def level(run: Run | None, metric: str, other: Run | None = None) -> str:
     if series is None:
         return "-"
     return f"{amount(series.level, series.metric.unit)} ({launches(len(series.launches))})"
+
+
+def derived(run: Run | None, judgement: Judgement) -> Mapping[str, str]:
+    """Return a judgement's derived metrics with their units."""
+    return derived_text(judgement.derived, run.recipe if run else {})
 
 
 def expected_range(expected: Expectation) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 from itertools import combinations
 
 from optrack.errors import HostUnfitError, InterruptedRunError
-from optrack.host.fitness import check_host, gpu_use, unfit
+from optrack.host.fitness import check_host, unfit
+from optrack.host.gpus import gpu_use
 from optrack.host.locks import HostLock, lock_host
 from optrack.model.run import ProcessId
 from optrack.runner.session import Session

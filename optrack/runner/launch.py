@@ -8,7 +8,8 @@ from pathlib import Path
 
 from optrack.engines.protocol import BenchCommand, Engine, Place
 from optrack.host.bench import run_bench
-from optrack.host.fitness import GpuUse, free_port, gpu_use, is_free, port_problem
+from optrack.host.fitness import free_port, is_free, port_problem
+from optrack.host.gpus import GpuUse, gpu_use
 from optrack.host.launch import StageFailed, start_server
 from optrack.host.logs import Limits
 from optrack.host.process_tree import ProcessObservations

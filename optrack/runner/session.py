@@ -122,8 +122,10 @@ class Session:
 
     @property
     def variables(self) -> frozenset[str]:
-        """The variables that either arm's recipe names: they are recorded of both, with their values."""
-        return frozenset(name for arm in self.arms for name in arm.recipe.env)
+        """The variables recorded of both arms with their values beside optrack's own table: those that either
+        recipe names, and the prefixes of the settings, each with a star behind it."""
+        prefixes = (f"{prefix.rstrip('*')}*" for prefix in self.settings.env_prefixes if prefix.strip("*"))
+        return frozenset((*(name for arm in self.arms for name in arm.recipe.env), *prefixes))
 
     def schedule(self) -> Iterator[tuple[Arm, int]]:
         """Yield each launch in turn, with its number in its arm, until there are enough with those kept."""
@@ -215,7 +217,6 @@ def session_of(
     `sequential` is what the recipe's silence on `stop` means. With `resume`, an interrupted run of the same
     recipes is gone on with, stopping as it was to stop; `why_anew` of the session says why there is none.
     """
-    campaign.sync()
     item = campaign.item(item_id)
     resolved = campaign.resolved(item)
     base = campaign.plan.item(campaign.plan.baseline)

@@ -15,7 +15,8 @@ from textual.filter import LineFilter, Monochrome, NoColor
 from textual.message import Message
 from textual.worker import Worker, WorkerState
 
-from optrack.app.campaign import Campaign
+from optrack.app.project import Project
+from optrack.app.running import start_next
 from optrack.app.watching import View, Watcher
 from optrack.tui import commands, watch
 from optrack.tui.ending import end_on_signals, named
@@ -136,12 +137,12 @@ class OptrackApp(App[None]):
     def on_done(self, message: Done) -> None:
         self.notify(plain(message.text), markup=False)
 
-    def act(self, work: Callable[[Campaign], str]) -> None:
-        """Do `work` in a thread on a campaign of its own; what it returns, or its error, is told here."""
+    def act(self, work: Callable[[Project], str]) -> None:
+        """Do `work` in a thread on a project of its own; what it returns, or its error, is told here."""
 
         def acting() -> Message:
-            with self.watcher.acting() as campaign:
-                return Done(work(campaign))
+            with self.watcher.acting() as project:
+                return Done(work(project))
 
         self._answer("act", acting)
 
@@ -221,7 +222,7 @@ class OptrackApp(App[None]):
 
     def do_next(self) -> None:
         """Start the next item's run."""
-        self.act(lambda campaign: f"Run {campaign.start_next()} has been started. Press 3 to follow it.")
+        self.act(lambda project: f"Run {start_next(project)} has been started. Press 3 to follow it.")
 
     def do_theme(self) -> None:
         """Change between dark and light."""

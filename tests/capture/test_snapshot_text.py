@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from optrack.model.snapshot import Snapshot
-from optrack.render.provenance import diff_lines, snapshot_lines
+from optrack.render.snapshot_text import diff_lines, snapshot_lines
 from tests.capture.world import World
 
 

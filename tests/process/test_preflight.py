@@ -16,6 +16,7 @@ import pytest
 from optrack.errors import HostUnfitError
 from optrack.host import fitness as gpus
 from optrack.host.fitness import Problem, check_host, free_port, is_free, unfit
+from optrack.host.gpus import gpu_use
 from optrack.host.tree import start
 from tests.process.conftest import Lab
 
@@ -133,7 +134,7 @@ def test_memory_of_a_process_that_can_not_be_seen_is_refused(nvml: FakeNvml) -> 
 
 
 def test_memory_that_does_not_come_back_is_told(nvml: FakeNvml) -> None:
-    before = gpus.gpu_use()
+    before = gpu_use()
     assert gpus.memory_held(before) == ()
     nvml.used[1] += 7 * 2**30
     assert gpus.wait_for_memory(before, within_s=0.0) == ("GPU 1 still holds 7.0 GiB",)

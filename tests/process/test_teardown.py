@@ -11,13 +11,14 @@ import pytest
 
 from optrack.host import fitness as gpus
 from optrack.host.command import MARKER
+from optrack.host.gpus import GpuUse
 from optrack.host.leftovers import leftovers
 from optrack.host.proc import identity, is_alive
 from optrack.host.teardown import Teardown, tear_down
 from tests.process.conftest import Lab
 
 
-def end(lab: Lab, before: tuple[gpus.GpuUse, ...] = ()) -> Teardown:
+def end(lab: Lab, before: tuple[GpuUse, ...] = ()) -> Teardown:
     tree = lab.serve("--orphans 1 --setsid")
     lab.wait(tree)
     return tear_down(
@@ -61,7 +62,7 @@ def test_a_port_that_is_not_given_back_is_told(lab: Lab, monkeypatch: pytest.Mon
 
 
 def test_gpu_memory_that_is_not_given_back_is_told(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    held = gpus.GpuUse(index=0, used_bytes=9 * 2**30, total_bytes=80 * 2**30, pids=(77,))
+    held = GpuUse(index=0, used_bytes=9 * 2**30, pids=(77,))
     monkeypatch.setattr(gpus, "gpu_use", lambda indices: (held,))
     (line,) = end(lab, before=(held.model_copy(update={"used_bytes": 0}),)).left
     assert line == "GPU 0 still holds 9.0 GiB for pids 77"

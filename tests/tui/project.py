@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from optrack.app.campaign import Campaign
+from optrack.app.project import Project
 from optrack.model.events import Event, RepetitionMeasured, RunStarted, StageEnded, StageStarted
 from optrack.model.run import Run, Stage
 from optrack.settings import load_settings
-from tests.report.filled import FASTER, STEADY, Filled, filled, samples_of, snapshot_of
+from tests.report.filled import CRASH, FASTER, filled, samples_of, snapshot_of
 
 CONFOUNDED = """
 ### 1D: Tree and fewer channels
@@ -27,25 +28,22 @@ LOG_LINE = "[TP0] \x1b[32mINFO\x1b[0m Decode batch. #token: {}, accept len: 2.05
 def fill(folder: Path) -> Path:
     """Make the project: gained, failed twice, unfair, marked by hand, blocked, and one that is next."""
     project = filled(folder)
-    crash = project.campaign.reader.runs(project.campaign.plan.name, "1A")[0].failure
-    project.run("1A", (), failure=crash)
+    project.run("1A", (), failure=CRASH)
     project.plan_file.write_text(
         project.plan_file.read_text(encoding="utf-8").replace(
             "## Priority 2", f"{CONFOUNDED.lstrip()}\n## Priority 2"
         ),
         encoding="utf-8",
     )
-    project.campaign.close()
+    project.project.close()
     with_logs(folder, newest_run(folder, "1B"))
     return folder
 
 
 def newest_run(folder: Path, item: str) -> str:
     """Return the id of an item's latest run."""
-    campaign = Campaign(load_settings(folder))
-    run = campaign.reader.runs(campaign.plan.name, item)[0].id
-    campaign.close()
-    return run
+    with closing(Project(load_settings(folder))) as project:
+        return project.reader.runs(project.written.name, item)[0].id
 
 
 def with_logs(folder: Path, run: str) -> Path:
@@ -63,7 +61,8 @@ def with_logs(folder: Path, run: str) -> Path:
 
 def begin_run(folder: Path, item: str, began: datetime) -> tuple[str, Path]:
     """Begin a run on another host: one launch is over, the second measures; return its id and its logs' folder."""
-    campaign = Campaign(load_settings(folder))
+    project = Project(load_settings(folder))
+    campaign = project.campaign()
     recipe = campaign.resolved(campaign.item(item)).data
     run = Run(
         id=f"{began:%Y%m%dT%H%M%S}-live-{item}",
@@ -74,7 +73,7 @@ def begin_run(folder: Path, item: str, began: datetime) -> tuple[str, Path]:
         actor="ada",
         recipe=recipe,
     )
-    store = campaign.store
+    store = project.store
     assert store.claim(run, from_statuses=("pending", "completed"))
     store.put_snapshot(run.id, snapshot_of(recipe["env"]))
     at = began
@@ -82,7 +81,7 @@ def begin_run(folder: Path, item: str, began: datetime) -> tuple[str, Path]:
         at += timedelta(seconds=seconds)
         store.append(run.id, event, at)
     store.add_samples(run.id, samples_of(FASTER[:2]))
-    campaign.close()
+    project.close()
     return run.id, with_logs(folder, run.id)
 
 
@@ -101,6 +100,3 @@ def _events(item: str) -> list[tuple[Event, float]]:
             measured = tuple(s for s in samples if s.repetition == repetition)
             events.append((RepetitionMeasured(launch=launch, repetition=repetition, samples=measured), 30.0))
     return events
-
-
-__all__ = ["FASTER", "STEADY", "Filled", "begin_run", "fill", "newest_run", "with_logs"]

@@ -10,7 +10,7 @@ import pytest
 from textual.events import Key
 from textual.widgets._footer import FooterKey
 
-from optrack.app.campaign import Campaign
+from optrack.app.project import Project
 from optrack.settings import load_settings
 from optrack.tui.screens.compare import CompareScreen
 from optrack.tui.screens.dialogs import HelpScreen
@@ -64,7 +64,7 @@ async def test_a_run_that_is_stopped_says_so_and_is_recorded_as_interrupted(tmp_
         await pilot.press("S", "y")
         await shows(pilot, "/ interrupted")
     assert [(r.id, r.outcome) for r in recorded_runs(project, "3")] == [(run.id, "interrupted")]
-    events = Campaign(load_settings(project)).reader.entries(run.id)
+    events = Project(load_settings(project)).reader.entries(run.id)
     assert [e.event.kind for e in events].count("stop_requested") == 1
 
 
@@ -72,7 +72,7 @@ async def test_a_stop_that_was_asked_for_is_shown_until_the_run_has_ended(projec
     from optrack.model.events import StopRequested
 
     run, _ = begin_run(project, "2", datetime.now(UTC))
-    Campaign(load_settings(project)).store.append(run, StopRequested(actor="ada"), datetime.now(UTC))
+    Project(load_settings(project)).store.append(run, StopRequested(actor="ada"), datetime.now(UTC))
     async with screens(project).run_test(size=(100, 30)) as pilot:
         await begun(pilot)
         await pilot.press("3")
@@ -128,7 +128,7 @@ async def test_accept_offers_the_undeclared_differences_alone(project: Path) -> 
         assert "NCCL_NTHREADS: " not in text_of(pilot.app)
         await pilot.press("enter", *"same", "enter")
         await shows(pilot, "is accepted.")
-    accepted = Campaign(load_settings(project)).reader.acceptances("tuning", "1C")
+    accepted = Project(load_settings(project)).reader.acceptances("tuning", "1C")
     assert [(one.item, one.why) for one in accepted if one.item] == [("1C", "same")]
 
 

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from rich.cells import cell_len
 
-from optrack.cli import tui_command
+from optrack.cli import setup
 from optrack.tui.app import OptrackApp
 from optrack.tui.theme import in_ascii
 from tests.tui.driving import begun, quiet, screens, text_of
@@ -64,6 +64,6 @@ def test_a_terminal_without_utf_8_is_drawn_on_in_ascii(
     monkeypatch.setenv("TEXTUAL_DRIVER", "textual.drivers.headless_driver:HeadlessDriver")
     drawn: list[bool] = []
     monkeypatch.setattr(OptrackApp, "run", lambda app: drawn.append(app._ascii_only))
-    result = CliRunner(charset=charset).invoke(tui_command.command, asked)
+    result = CliRunner(charset=charset).invoke(setup.tui, asked)
     assert result.exception is None
     assert drawn == [ascii_only]

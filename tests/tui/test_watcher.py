@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from optrack.app.campaign import Campaign
+from optrack.app import actions
+from optrack.app.project import Project
+from optrack.app.running import start_next
 from optrack.app.viewing import history, recipe_of
 from optrack.app.watching import View, Watcher
 from optrack.errors import PlanError, StoreError
@@ -53,8 +55,8 @@ def test_nothing_but_a_change_makes_a_view(project: Path) -> None:
 
 def test_what_another_process_marks_is_seen_and_the_rest_is_not_made_again(project: Path) -> None:
     watcher, before = up_to_date(project)
-    with closing(Campaign(load_settings(project))) as other:
-        other.mark("1.3", "cancelled", why="no longer wanted")
+    with closing(Project(load_settings(project))) as other:
+        actions.mark(other, "1.3", "cancelled", why="no longer wanted")
     after = looked(watcher)
     assert [state.status for state in after.items if state.item.id == "1.3"] == ["cancelled"]
     assert after.state("1.1") is before.state("1.1")
@@ -86,8 +88,8 @@ def test_a_plan_with_errors_keeps_its_items_says_what_is_wrong_and_runs_nothing(
     view = looked(watcher)
     assert [s.item.id for s in view.items] == [s.item.id for s in before.items]
     assert [problem.severity for problem in view.plan.problems] == ["error"]
-    with pytest.raises(PlanError), watcher.acting() as campaign:
-        campaign.start_next()
+    with pytest.raises(PlanError), watcher.acting() as acting:
+        start_next(acting)
 
 
 def test_a_record_that_was_taken_away_is_told_and_a_new_one_is_followed(project: Path) -> None:
@@ -98,13 +100,13 @@ def test_a_record_that_was_taken_away_is_told_and_a_new_one_is_followed(project:
         watcher.look()
     with pytest.raises(StoreError), watcher.acting():
         pytest.fail("there is nothing to act on")
-    with closing(Campaign(load_settings(project))) as other:
-        other.sync()
-        other.mark("1.2", "cancelled", why="begun again")
+    with closing(Project(load_settings(project))) as other:
+        other.campaign()
+        actions.mark(other, "1.2", "cancelled", why="begun again")
         view = looked(watcher)
         assert [state.status for state in view.items if state.item.id == "1.2"] == ["cancelled"]
         assert history(view) == []
-        other.mark("1.3", "cancelled", why="seen too")
+        actions.mark(other, "1.3", "cancelled", why="seen too")
         after = looked(watcher)
         assert [state.status for state in after.items if state.item.id == "1.3"] == ["cancelled"]
 

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from optrack.app.campaign import Campaign
+from optrack.app import actions
+from optrack.app.project import Project
 from optrack.app.watching import View, Watcher
 from optrack.settings import load_settings
 from optrack.tui.app import OptrackApp
@@ -19,11 +20,11 @@ from tests.tui.project import begin_run, with_logs
 
 
 @contextmanager
-def changing(project: Path) -> Iterator[Campaign]:
-    """Give a campaign of somebody else on the same record."""
-    campaign = Campaign(load_settings(project))
-    yield campaign
-    campaign.close()
+def changing(project: Path) -> Iterator[Project]:
+    """Give a project of somebody else on the same record."""
+    other = Project(load_settings(project))
+    yield other
+    other.close()
 
 
 @contextmanager
@@ -41,8 +42,8 @@ def locked(project: Path) -> Iterator[None]:
 async def test_a_change_by_another_process_is_shown(project: Path) -> None:
     async with screens(project).run_test(size=(80, 24)) as pilot:
         await begun(pilot)
-        with changing(project) as campaign:
-            campaign.mark("2", "cancelled", why="no longer wanted")
+        with changing(project) as other:
+            actions.mark(other, "2", "cancelled", why="no longer wanted")
         await until(pilot, lambda: re.search(r"Fusion patch +/ cancelled", text_of(pilot.app)))
 
 
@@ -88,8 +89,8 @@ async def test_a_record_that_is_taken_away_is_told_once_and_the_screens_recover(
         record.rename(record.with_name("away"))
         await until(pilot, lambda: "optrack.db is gone" in " ".join(text_of(pilot.app).split()))
         record.with_name("away").rename(record)
-        with changing(project) as campaign:
-            campaign.mark("2", "cancelled", why="seen again")
+        with changing(project) as other:
+            actions.mark(other, "2", "cancelled", why="seen again")
         await until(pilot, lambda: re.search(r"Fusion patch +/ cancelled", text_of(pilot.app)))
 
 
@@ -160,8 +161,8 @@ async def test_a_paused_log_stays_when_the_next_launch_begins(project: Path) -> 
         later.mkdir()
         (later / "server.log").write_text("the next launch\n")
         before = app.view
-        with changing(project) as campaign:
-            campaign.note("1A", "somebody else was here")
+        with changing(project) as other:
+            actions.note(other, "1A", "somebody else was here")
         await until(pilot, lambda: app.view is not before)
         await quiet(pilot)
         assert "paused" in text_of(app) and "the next launch" not in text_of(app)

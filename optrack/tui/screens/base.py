@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 from textual.worker import Worker, get_current_worker
 
-from optrack.app.campaign import Campaign
+from optrack.app.project import Project
 from optrack.app.watching import View
 from optrack.tui import watch
 from optrack.tui.commands import COMMANDS
@@ -31,8 +31,8 @@ class Navigator(Protocol):
     selected: str | None
     read_only: bool
 
-    def act(self, work: Callable[[Campaign], str]) -> None:
-        """Do `work` in a thread on a campaign of its own, and tell what it returns or its error."""
+    def act(self, work: Callable[[Project], str]) -> None:
+        """Do `work` in a thread on a project of its own, and tell what it returns or its error."""
 
     def show_item(self, item: str) -> None:
         """Show this item."""

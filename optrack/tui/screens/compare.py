@@ -11,7 +11,8 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 
-from optrack.app.viewing import compared
+from optrack.app import queries
+from optrack.app.answers.runs import CompareAnswer
 from optrack.app.watching import View
 from optrack.errors import OptrackError
 from optrack.model.judgement import Difference, DifferenceClass, Judgement
@@ -26,7 +27,6 @@ from optrack.tui.widgets.charts import strip_plot, strips
 from optrack.tui.widgets.detail import DetailPane, attribution, value_text
 
 NOTHING = "Nothing is compared yet. Press c on an item of the plan, or c here to name two runs or items."
-Compared = tuple[Run, Run, Judgement]
 
 
 class CompareScreen(CampaignScreen):
@@ -64,9 +64,9 @@ class CompareScreen(CampaignScreen):
         judged = state.judgement.baseline if state and state.judgement else None
         pair = (candidate, self._baseline or judged or view.plan.baseline)
 
-        def read() -> Compared | str:
+        def read() -> CompareAnswer | str:
             try:
-                return compared(view, *pair)
+                return queries.compare(view.campaign, *pair)
             except OptrackError as error:
                 hint = error.hint[:1].upper() + error.hint[1:] if error.hint else ""
                 sentences = (s if s.endswith(("?", ".")) else f"{s}." for s in (error.message, hint) if s)
@@ -74,7 +74,7 @@ class CompareScreen(CampaignScreen):
 
         self.fetch("compare", read, partial(self._show, pair))
 
-    def _show(self, pair: tuple[str, str], read: Compared | str) -> None:
+    def _show(self, pair: tuple[str, str], read: CompareAnswer | str) -> None:
         """Show a comparison, or why it can't be made."""
         first = pair != self._shown
         self._shown = pair
@@ -113,9 +113,9 @@ GROUPS: tuple[tuple[DifferenceClass, bool, str, str], ...] = (
 """Each group's class, whether its differences stand in the way of a verdict, and its title and tone."""
 
 
-def comparison(compared: Compared, width: int) -> list[Content]:
+def comparison(judged: CompareAnswer, width: int) -> list[Content]:
     """Return the whole comparison in lines of at most `width` cells."""
-    candidate, baseline, judged = compared
+    candidate, baseline = judged.ours, judged.theirs
     lines = [
         *field("Candidate", _run(candidate), width),
         *field("Baseline", _run(baseline), width),

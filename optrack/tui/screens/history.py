@@ -14,7 +14,7 @@ from textual.widgets import Static
 from optrack.app.viewing import Expectation, Step, calibration, history
 from optrack.app.watching import View
 from optrack.render import format as fmt
-from optrack.render.calibrated import expected_range
+from optrack.render.phrases import expected_range
 from optrack.tui import commands
 from optrack.tui.screens.base import CampaignScreen
 from optrack.tui.widgets.charts import MetricHistory

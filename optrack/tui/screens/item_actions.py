@@ -10,8 +10,8 @@ from typing import cast
 
 from textual.app import SuspendNotSupported
 
-from optrack.app import decisions
-from optrack.app.campaign import Campaign
+from optrack.app import actions, rejudging, running
+from optrack.app.project import Project
 from optrack.model.item import ItemState
 from optrack.model.plan import STATUSES, Status, may_move
 from optrack.render.format import words
@@ -36,11 +36,11 @@ class SelectionScreen(CampaignScreen):
         """Where the selected item stands."""
         return self.view.state(self.current) if self.view and self.current else None
 
-    def _act(self, work: Callable[[Campaign], object], text: str) -> None:
+    def _act(self, work: Callable[[Project], object], text: str) -> None:
         """Do `work` and say `text` when it is done."""
 
-        def acting(campaign: Campaign) -> str:
-            work(campaign)
+        def acting(project: Project) -> str:
+            work(project)
             return text
 
         self.navigator.act(acting)
@@ -54,7 +54,7 @@ class SelectionScreen(CampaignScreen):
 
         def run(answer: str | None = "yes") -> None:
             if answer:
-                self._act(lambda campaign: campaign.start(name), f"{name} has been started.")
+                self._act(lambda project: running.start(project, name), f"{name} has been started.")
 
         if state.status in ("completed", "cancelled"):
             text = f"{name} is {state.status}. A new run is recorded beside the {state.runs} there are."
@@ -74,19 +74,20 @@ class SelectionScreen(CampaignScreen):
             if answer:
                 status, why = cast("tuple[Status, str]", answer)
                 self._act(
-                    lambda campaign: campaign.mark(name, status, why=why), f"{name} is {words(status)}."
+                    lambda project: actions.mark(project, name, status, why=why),
+                    f"{name} is {words(status)}.",
                 )
 
         self.app.push_screen(AskChoice(f"Mark {name} as", f"It is {words(state.status)} now.", moves), marked)
 
-    def _ask(self, title: str, text: str, work: Callable[[Campaign, str, str], object], done: str) -> None:
+    def _ask(self, title: str, text: str, work: Callable[[Project, str, str], object], done: str) -> None:
         name = self.current
         if name is None:
             return
 
         def answered(answer: str | None) -> None:
             if answer:
-                self._act(lambda campaign: work(campaign, name, answer), done.format(name))
+                self._act(lambda project: work(project, name, answer), done.format(name))
 
         self.app.push_screen(AskText(title.format(name), text), answered)
 
@@ -95,13 +96,13 @@ class SelectionScreen(CampaignScreen):
         self._ask(
             "Skip {}",
             "It will not be chosen. Why?",
-            lambda campaign, name, why: campaign.mark(name, "cancelled", why=why),
+            lambda project, name, why: actions.mark(project, name, "cancelled", why=why),
             "{} is cancelled.",
         )
 
     def do_note(self) -> None:
         """Ask for a note."""
-        self._ask("Note on {}", "", lambda campaign, name, text: campaign.note(name, text), "Noted.")
+        self._ask("Note on {}", "", lambda project, name, text: actions.note(project, name, text), "Noted.")
 
     def do_adopt(self) -> None:
         """Make the item the baseline, after asking."""
@@ -110,7 +111,7 @@ class SelectionScreen(CampaignScreen):
         def adopted(answer: str | None) -> None:
             if answer and name:
                 self._act(
-                    lambda campaign: decisions.adopt(campaign, name, why=ADOPTED),
+                    lambda project: actions.adopt(project, name, why=ADOPTED),
                     f"{name} is the new baseline.",
                 )
 
@@ -134,7 +135,7 @@ class SelectionScreen(CampaignScreen):
             if answer:
                 field, why = answer
                 self._act(
-                    lambda campaign: decisions.accept(campaign, field, item=name, why=why),
+                    lambda project: rejudging.accept(project, field, item=name, why=why),
                     f"{field} is accepted.",
                 )
 
@@ -145,8 +146,8 @@ class SelectionScreen(CampaignScreen):
         """Plan runs of the item's factors one by one."""
         name = self.current
 
-        def ablated(campaign: Campaign) -> str:
-            return f"Planned {', '.join(part.id for part in decisions.ablate(campaign, name or ''))}."
+        def ablated(project: Project) -> str:
+            return f"Planned {', '.join(part.id for part in actions.ablate(project, name or ''))}."
 
         if name:
             self.navigator.act(ablated)

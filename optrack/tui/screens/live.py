@@ -15,10 +15,9 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from optrack.app import viewing
-from optrack.app.campaign import Campaign
+from optrack.app import running, viewing
 from optrack.app.host_load import Gauge
-from optrack.app.project import now
+from optrack.app.project import Project, now
 from optrack.app.viewing import LOG_KINDS, LogKind, RunView
 from optrack.app.watching import View
 from optrack.model.metrics import series_of
@@ -197,8 +196,8 @@ class LiveScreen(CampaignScreen):
             return
 
         def stopped(answer: str | None) -> None:
-            def work(campaign: Campaign) -> str:
-                campaign.stop(run, force=answer == "force")
+            def work(project: Project) -> str:
+                running.stop(project, run, force=answer == "force")
                 return "The runner was asked to stop; it tears down and records."
 
             if answer:

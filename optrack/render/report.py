@@ -1,0 +1,305 @@
+"""What a report says of a campaign: who won, what was decided, which launches are the evidence, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from statistics import fmean
+from typing import NamedTuple
+
+from optrack.judge.calibration import Calibration, calibrate, expectation_of
+from optrack.judge.evidence import CONFIDENCE, compared
+from optrack.judge.multiplicity import family_statement
+from optrack.model.item import ItemState
+from optrack.model.judgement import Difference, Judgement
+from optrack.model.metrics import Sample, series_of
+from optrack.model.plan import Quantity
+from optrack.model.run import Failure, Run
+from optrack.plan.schedule import comparisons
+from optrack.render.format import amount, counted, number, percent, quantity, words
+from optrack.render.log import Log
+
+
+def why(log: Log, state: ItemState) -> str:
+    """Return why an item has its verdict, in one sentence."""
+    judgement = state.judgement
+    if judgement is None:
+        marks = log.by_hand(state.item.id)
+        return f"marked {words(marks[-1].after)} by {marks[-1].who}: {marks[-1].why}" if marks else ""
+    run = log.run(judgement.candidate)
+    if judgement.verdict == "failed" and run is not None and run.failure is not None:
+        return f"failed in stage {run.stage} ({run.failure.kind}): {run.failure.message}"
+    return judgement.reasons[0] if judgement.reasons else ""
+
+
+def is_set_by_hand(log: Log, state: ItemState) -> bool:
+    """Whether an item is over because somebody said so, and not because of evidence."""
+    over = state.status in ("completed", "cancelled")
+    return state.judgement is None and over and bool(log.by_hand(state.item.id))
+
+
+def facts(state: ItemState) -> list[str]:
+    """Return an item's status, what its judgement says of the comparison, and what the plan says of it."""
+    item, judgement = state.item, state.judgement
+    found = [words(state.status)]
+    if judgement is not None:
+        found += [f"comparison {judgement.comparison}", f"attribution {judgement.attribution.status}"]
+    named: tuple[tuple[str, Quantity | None], ...] = (("expected", item.gain), ("effort", item.effort))
+    found += [f"{name} {quantity(value)}" for name, value in named if value]
+    found += [f"risk {item.risk}"] if item.risk else []
+    found += [f"needs {', '.join(item.needs)}"] if item.needs else []
+    return found + [flag for flag in ("archived", "stale", "adopted") if getattr(state, flag)]
+
+
+# -- where the campaign stands ---------------------------------------------------------------------------
+
+
+def false_improvements(log: Log) -> str:
+    """Return how false improvements among many comparisons are bounded; nothing for a single comparison."""
+    family = comparisons(log.plan)
+    return family_statement(CONFIDENCE, family) if family > 1 else ""
+
+
+def calibration_of(log: Log) -> Calibration:
+    """Return the calibration over all items whose expected gain can be related to the metric and whose effect was
+    decided in a fair comparison: what is undecided says nothing of the estimate."""
+    pairs = ((s, log.run(s.judgement.baseline) if s.judgement else None) for s in log.states)
+    expectations = (expectation_of(state, baseline, log.metric) for state, baseline in pairs)
+    return calibrate([expectation for expectation in expectations if expectation is not None])
+
+
+def baseline_run(log: Log) -> Run | None:
+    """Return the latest run of the baseline that succeeded and was measured on its own, else beside another."""
+    good = [run for run in log.runs if run.item == log.plan.baseline and run.outcome == "succeeded"]
+    alone = [run for run in good if run.beside is None]
+    latest = (alone or good)[-1:]
+    return latest[0] if latest else None
+
+
+def best_item(log: Log) -> ItemState | None:
+    """Return the item with the largest fair improvement in force, or None."""
+    sign = -1 if log.metric.better == "lower" else 1
+    gains = {
+        sign * state.judgement.effect.relative: state
+        for state in reversed(log.states)
+        if state.judgement is not None
+        and state.judgement.verdict == "improvement"
+        and state.judgement.comparison == "fair"
+        and state.judgement.effect is not None
+    }
+    return gains[max(gains)] if gains else None
+
+
+class Reached(NamedTuple):
+    """The best level measured, as text, and whether it reaches the plan's target."""
+
+    best: str
+    is_reached: bool
+
+
+def is_comparable(log: Log) -> bool:
+    """Whether the plan's target is one of its metric."""
+    target, metric = log.plan.target, log.metric
+    if target is None or metric.better is None or target.unit.strip() not in ("", metric.unit):
+        return False
+    return _bound(log) is not None
+
+
+def reached(log: Log) -> Reached | None:
+    """Return the best of the baseline and the best item against a target that is comparable; None unmeasured."""
+    best, base, bound = best_item(log), baseline_run(log), _bound(log)
+    candidate = log.run(best.judgement.candidate) if best and best.judgement else None
+    against = log.run(best.judgement.baseline) if best and best.judgement else None
+    levels = [compared(candidate, against, log.metric.name)[0]] if candidate else []
+    levels += [series_of(base.samples, log.metric.name)] if base else []
+    found = [series.level for series in levels if series is not None]
+    if not found or bound is None:
+        return None
+    top = max(found) if log.metric.better == "higher" else min(found)
+    is_reached = top >= bound if log.metric.better == "higher" else top <= bound
+    return Reached(amount(top, log.metric.unit), is_reached)
+
+
+def _bound(log: Log) -> float | None:
+    target = log.plan.target
+    if target is None:
+        return None
+    return target.low if log.metric.better != "lower" else target.high
+
+
+def done(log: Log) -> str:
+    """Return how many items are over and how many runs of which outcome there were."""
+    live = [state for state in log.states if not state.archived]
+    over = sum(state.status in ("completed", "cancelled") for state in live)
+    own = [run for run in log.runs if run.beside is None]
+    outcomes = sorted(run.outcome or "running" for run in own)
+    counts = ", ".join(f"{outcomes.count(name)} {words(name)}" for name in dict.fromkeys(outcomes))
+    beside = len(log.runs) - len(own)
+    also = f" and {beside} of the baseline beside them" if beside else ""
+    runs = f"{counted(len(own), 'run')}{f' ({counts})' if counts else ''}{also}"
+    return f"{over} of {counted(len(live), 'item')}, {runs}"
+
+
+def last_record(log: Log) -> datetime | None:
+    """Return the time of the last thing of each kind in the log: what it tells of is complete up to then."""
+    times = [run.ended_at or run.started_at for run in log.runs[-1:]]
+    times += [transition.at for transition in log.transitions[-1:]]
+    times += [note.at for state in log.states for note in state.notes]
+    return max([*times, *(judged.at for judged in log.judgements[-1:])], default=None)
+
+
+_GROUPS = {
+    "Gained": ("improvement",),
+    "Lost, failed or without effect": ("regression", "failed", "no_change"),
+    "Undecided": ("inconclusive", None),
+}
+
+
+def results(log: Log) -> dict[str, list[ItemState]]:
+    """Return the judged items by what was gained, what was lost, failed or had no effect, and what is undecided."""
+    judged = [state for state in log.states if state.judgement is not None]
+    groups = {
+        heading: [s for s in judged if s.judgement and s.judgement.verdict in verdicts]
+        for heading, verdicts in _GROUPS.items()
+    }
+    return {heading: states for heading, states in groups.items() if states}
+
+
+# -- what was decided, what failed -----------------------------------------------------------------------
+
+
+class Decision(NamedTuple):
+    """What somebody decided; `run` is the evidence of an adoption."""
+
+    at: datetime
+    item: str
+    text: str
+    who: str
+    why: str
+    run: str = ""
+
+
+def decisions(log: Log) -> list[Decision]:
+    """Return the decisions in the order in which they were made."""
+    found = [
+        Decision(t.at, t.item, f"marked {words(t.after)} by hand", t.who, t.why)
+        for t in log.transitions
+        if t.by_hand
+    ]
+    found += [
+        Decision(a.at, a.item, "adopted as the new baseline", a.who, a.why, a.run or "")
+        for a in log.adoptions
+    ]
+    found += [
+        Decision(a.undone_at, a.item, "adoption undone", a.undone_by or "", "")
+        for a in log.adoptions
+        if a.undone_at is not None
+    ]
+    return sorted(found)
+
+
+class Failures(NamedTuple):
+    """The runs that met one failure, and the failure as the last one met it."""
+
+    failure: Failure
+    stage: str
+    runs: tuple[Run, ...]
+
+
+def failures(log: Log) -> list[Failures]:
+    """Return the failures by fingerprint."""
+    groups: dict[str, list[Run]] = {}
+    for run in log.runs:
+        if run.failure is not None and run.outcome in ("failed", "timed_out"):
+            groups.setdefault(run.failure.fingerprint, []).append(run)
+    return [Failures(r[-1].failure, r[-1].stage, tuple(r)) for r in groups.values() if r[-1].failure]
+
+
+def items_of(runs: Sequence[Run]) -> str:
+    """Return the items that runs were made for."""
+    return ", ".join(dict.fromkeys(run.item for run in runs))
+
+
+# -- the evidence of a run -------------------------------------------------------------------------------
+
+
+def opposite(log: Log, run: Run) -> Run | None:
+    """Return the baseline's run that a run was judged against, or measured with."""
+    judgement = log.judged(run)
+    return log.run(judgement.baseline) if judgement else log.beside(run.id)
+
+
+def main_runs(log: Log, state: ItemState) -> tuple[Run | None, list[Run]]:
+    """Return the run that an item's verdict rests on, else its last one, and its other runs, latest first."""
+    runs = log.runs_of(state.item.id)
+    judged = log.run(state.judgement.candidate) if state.judgement else None
+    main = judged if judged is not None and judged.beside is None and runs else runs[-1] if runs else None
+    return main, [run for run in reversed(runs) if main is not None and run.id != main.id]
+
+
+class LaunchRow(NamedTuple):
+    """One launch of both sides: every repetition, and the means' change."""
+
+    number: int
+    baseline: str
+    candidate: str
+    mean: str
+    change: str
+
+
+def launch_rows(metric: str, run: Run, other: Run | None) -> list[LaunchRow]:
+    """Return a run's launches beside those of the other one; none where the run has no sample of the metric."""
+    ours, theirs = _by_launch(run, metric), _by_launch(other, metric)
+    rows = []
+    for n in sorted(ours.keys() | theirs.keys()) if ours else ():
+        a, b = _mean(ours.get(n, ())), _mean(theirs.get(n, ()))
+        change = percent(a / b - 1) if a is not None and b else "-"
+        mean = "-" if a is None else number(a)
+        rows.append(LaunchRow(n + 1, _values(theirs.get(n)), _values(ours.get(n)), mean, change))
+    return rows
+
+
+def _by_launch(run: Run | None, metric: str) -> dict[int, list[Sample]]:
+    found: dict[int, list[Sample]] = {}
+    for sample in run.samples if run else ():
+        if sample.metric.name == metric:
+            found.setdefault(sample.launch, []).append(sample)
+    return found
+
+
+def _values(samples: Sequence[Sample] | None) -> str:
+    ordered = sorted(samples or (), key=lambda s: s.repetition)
+    return ", ".join(number(s.value) + ("" if _is_valid(s) else " (invalid)") for s in ordered) or "-"
+
+
+def _is_valid(sample: Sample) -> bool:
+    return sample.invalid is None and sample.value - sample.value == 0
+
+
+def _mean(samples: Sequence[Sample]) -> float | None:
+    valid = [sample.value for sample in samples if _is_valid(sample)]
+    return fmean(valid) if valid else None
+
+
+def other_metrics(log: Log, run: Run, other: Run | None) -> Iterator[tuple[str, str, str, str]]:
+    """Yield each other metric: name, the baseline's and the run's level, and their change, which nobody judged."""
+    metrics = {sample.metric.name: sample.metric for sample in run.samples}
+    metrics.pop(log.metric.name, None)
+    for name, metric in metrics.items():
+        ours, theirs = compared(run, other, name)
+        change = "-"
+        if ours is not None and theirs is not None and theirs.level and ours.level / theirs.level > 0:
+            change = percent(ours.level / theirs.level - 1)
+        shown = [amount(series.level, metric.unit) if series else "-" for series in (theirs, ours)]
+        yield name, shown[0], shown[1], change
+
+
+def invalid_passes(run: Run) -> dict[tuple[int, int], str]:
+    """Return why passes are no measurement, by launch and repetition, each counted from 1."""
+    return {(s.launch + 1, s.repetition + 1): s.invalid for s in run.samples if s.invalid}
+
+
+def undeclared(judgement: Judgement, severity: str) -> list[Difference]:
+    """Return the differences of a severity that the treatment doesn't declare."""
+    others = (d for d in judgement.differences if d.cls != "declared")
+    return [d for d in others if (d.severity == "blocking") == (severity == "blocking")]
