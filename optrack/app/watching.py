@@ -97,6 +97,7 @@ class Watcher:
         self._seen: tuple[object, ...] = ()
         self._live: tuple[Run, ...] = ()
         self._taken_over: tuple[object, ...] = ()
+        self._tried: tuple[object, ...] = ()
         self._made: _Made | None = None
 
     def require_readable(self) -> None:
@@ -187,14 +188,22 @@ class Watcher:
         return self._project.reader, self._stamp, frozenset(improved_ids(states))
 
     def update(self) -> None:
-        """Take the plan's text over into the record, and close the runs whose runner has died."""
+        """Take the plan's text over into the record, and close the runs whose runner has died.
+
+        What failed isn't tried again until something else is due.
+        """
         if self._project.scratch is not None:
-            self._project.campaign()
+            self._taken_over = self._due(self._project.campaign().states)
             return
         with closing(Project(self._settings, self._plan_file)) as project:
-            self._taken_over = self._due(self._project.reader.items(project.written.name))
+            due = self._due(self._project.reader.items(project.written.name))
+            trial = (due, tuple(run.id for run in self._project.reader.open_runs()))
+            if trial == self._tried:
+                return
+            self._tried = trial
             recover(project)
             project.campaign()
+            self._taken_over = due
 
     @contextmanager
     def acting(self) -> Iterator[Project]:
