@@ -225,7 +225,7 @@ def stop(project: Project, run_id: str, *, force: bool = False) -> Run:
         recover(project)
     elif project.reader.run(owner.id).outcome is None:
         with suppress(StoreError):
-            project.store.append(owner.id, StopRequested(actor=project.settings.actor, force=force), now())
+            project.store.record(owner.id, StopRequested(actor=project.settings.actor, force=force))
     return run
 
 

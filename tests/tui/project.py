@@ -7,7 +7,14 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from optrack.app.project import Project
-from optrack.model.events import Event, RepetitionMeasured, RunStarted, StageEnded, StageStarted
+from optrack.model.events import (
+    Event,
+    PartsCaptured,
+    RepetitionMeasured,
+    RunStarted,
+    StageEnded,
+    StageStarted,
+)
 from optrack.model.run import Run, Stage
 from optrack.settings import load_settings
 from tests.report.filled import CRASH, FASTER, filled, samples_of, snapshot_of
@@ -75,12 +82,11 @@ def begin_run(folder: Path, item: str, began: datetime) -> tuple[str, Path]:
     )
     store = project.store
     assert store.claim(run, from_statuses=("pending", "completed"))
-    store.put_snapshot(run.id, snapshot_of(recipe["env"]))
+    store.record(run.id, PartsCaptured.of(snapshot_of(recipe["env"])), began)
     at = began
     for event, seconds in _events(item):
         at += timedelta(seconds=seconds)
-        store.append(run.id, event, at)
-    store.add_samples(run.id, samples_of(FASTER[:2]))
+        store.record(run.id, event, at)
     project.close()
     return run.id, with_logs(folder, run.id)
 

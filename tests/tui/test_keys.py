@@ -72,7 +72,7 @@ async def test_a_stop_that_was_asked_for_is_shown_until_the_run_has_ended(projec
     from optrack.model.events import StopRequested
 
     run, _ = begin_run(project, "2", datetime.now(UTC))
-    Project(load_settings(project)).store.append(run, StopRequested(actor="ada"), datetime.now(UTC))
+    Project(load_settings(project)).store.record(run, StopRequested(actor="ada"))
     async with screens(project).run_test(size=(100, 30)) as pilot:
         await begun(pilot)
         await pilot.press("3")
