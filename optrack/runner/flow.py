@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 
-from optrack.app.evaluator import Evaluator, record_judgement
+from optrack.app.evaluator import Evaluator
 from optrack.engines.protocol import BenchCommand
 from optrack.host.capture import capture_after
 from optrack.host.launch import StageFailed, wait_until_ready
@@ -48,8 +48,8 @@ def run_launches(context: RunContext) -> None:
             at_most=session.is_sequential,
         )
     )
-    if session.why_anew is not None:
-        context.note(session.why_anew)
+    if session.why_not_resumed is not None:
+        context.note(session.why_not_resumed)
     for arm, number in session.schedule():
         if arm is not candidate and number == session.first:
             context.store.claim(arm.run)
@@ -215,7 +215,7 @@ def judge(context: RunContext, result: RunResult) -> Judgement | None:
     ended = {"outcome": result.outcome, "stage": result.stage, "failure": result.failure}
     evaluator = Evaluator(store.reader, plan)
     judgement = evaluator.judge(run.model_copy(update=ended))
-    record_judgement(store, evaluator, judgement, run, datetime.now(UTC))
+    evaluator.record(store, judgement, run, datetime.now(UTC))
     return judgement
 
 

@@ -79,11 +79,11 @@ def main(arguments: list[str] | None = None) -> int:
         return 3
     project.store.record(run, ProcessStarted(process=supervisor, role=SUPERVISOR))
     session.candidate.folder.mkdir(parents=True, exist_ok=True)
-    _speak_into(session.candidate.folder / "runner.log")
+    _redirect_output(session.candidate.folder / "runner.log")
     _answer(options.tell, {"run": run})
     with lock:
         code = _run(project, session, stop)
-    _announce(project, run)
+    _notify(project, run)
     return code
 
 
@@ -111,7 +111,7 @@ def _run(project: Project, session: Session, stop: StopSignal) -> int:
     return 0
 
 
-def _announce(project: Project, run_id: str) -> None:
+def _notify(project: Project, run_id: str) -> None:
     """Tell whoever the settings name that the run has ended; what goes wrong there is only logged."""
     settings = project.settings
     if settings.notify is None:
@@ -150,12 +150,17 @@ def _answer(descriptor: int, answer: object) -> None:
 
 
 def _refuse(descriptor: int, error: OptrackError) -> int:
-    told = {"type": type(error).__name__, "message": error.message, "hint": error.hint, "where": error.where}
-    _answer(descriptor, {"error": told})
+    refusal = {
+        "type": type(error).__name__,
+        "message": error.message,
+        "hint": error.hint,
+        "where": error.where,
+    }
+    _answer(descriptor, {"error": refusal})
     return error.exit_code
 
 
-def _speak_into(log: Path) -> None:
+def _redirect_output(log: Path) -> None:
     """Send what this process prints, a traceback of its own say, to a file: no terminal listens."""
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     os.dup2(descriptor, 1)

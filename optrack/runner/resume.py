@@ -74,7 +74,7 @@ def earlier_of(found: Sequence[tuple[Run, Run | None]], wanted: Wanted) -> Earli
             why = (
                 "it has no complete launch to keep" if baseline is None else "it has no complete pair to keep"
             )
-        reasons.append(f"run {candidate.id} isn't gone on with: {why}")
+        reasons.append(f"run {candidate.id} can't be resumed: {why}")
     return reasons[0]
 
 
@@ -155,7 +155,7 @@ class Resuming:
             self.is_void = True
             more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
             context.note(
-                f"everything is measured anew, since run {then.id} ran something else: {changed[0].meaning}{more}"
+                f"cannot resume run {then.id}: {changed[0].meaning.rstrip('.')}{more}; measuring from scratch"
             )
             return
         self._same[run.role] = run
