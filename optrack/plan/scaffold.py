@@ -112,11 +112,7 @@ _SET_BY_OPTRACK = frozenset(
         "append-result",
     }
 )
-_SHORT = {
-    "-tp": "--tensor-parallel-size",
-    "-pp": "--pipeline-parallel-size",
-    "-dp": "--data-parallel-size",
-}
+_SHORT = {"-tp": "--tensor-parallel-size", "-pp": "--pipeline-parallel-size", "-dp": "--data-parallel-size"}
 _USUAL_PORTS = {"sglang": "30000", "vllm": "8000"}
 Argument = bool | int | float | str | list[str]
 
