@@ -219,8 +219,7 @@ def import_todos(project: Project, text: str, *, source: str, dry_run: bool = Fa
     """
     from optrack.app.answers.plans import TodoImportAnswer
     from optrack.app.answers.runs import StatusChange
-    from optrack.plan.todo import match_todos
-    from optrack.plan.todo_read import read_todos
+    from optrack.plan.todo import match_todos, read_todos
 
     campaign = project.campaign()
     read = read_todos(text)
