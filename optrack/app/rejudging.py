@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from optrack.app.actions import require_reason, roll_up
-from optrack.app.evaluator import Evaluator, record_against_original, record_judgement
+from optrack.app.evaluator import Evaluator
 from optrack.app.project import Project, now
 from optrack.errors import UsageError
-from optrack.judge.audit import Relabelled
+from optrack.judge.audit import VerdictChange
 from optrack.judge.audit import audit as changed_verdicts
 from optrack.judge.difference import is_accepted
 from optrack.judge.field_table import FIELDS
@@ -42,7 +42,7 @@ def credit_again(project: Project) -> tuple[str, ...]:
         run = evaluator.run(judgement.candidate)
         again = evaluator.judge(run, _baseline_of(evaluator, judgement))
         if again.attribution.status == "single":
-            record_judgement(project.store, evaluator, again, run, now())
+            evaluator.record(project.store, again, run, now())
             resolved.append(state.item.id)
     return tuple(resolved)
 
@@ -62,7 +62,7 @@ def accept(project: Project, field: str, *, item: str | None, why: str) -> Accep
             run = evaluator.run(state.judgement.candidate)
             judgement = evaluator.judge(run, _baseline_of(evaluator, state.judgement))
             if judgement != state.judgement:
-                record_judgement(project.store, evaluator, judgement, run, now())
+                evaluator.record(project.store, judgement, run, now())
     return accepted
 
 
@@ -83,7 +83,7 @@ def reject(project: Project, run_id: str, *, why: str) -> Run:
         raise UsageError(f"run {run.id} hasn't ended", hint="`optrack stop` ends it")
     require_reason(why)
     who = project.settings.actor
-    project.store.append(run.id, RunRejected(who=who, why=why.strip()), now())
+    project.store.record(run.id, RunRejected(who=who, why=why.strip()), now())
     rejected = reader.rejections(plan.name)
     alone = [r for r in reader.runs(plan.name, plan.baseline) if r.beside is None]
     left = [r for r in alone if r.outcome == "succeeded" and r.id not in rejected]
@@ -127,7 +127,7 @@ def audit(project: Project, rejected: str | None = None, *, why: str = "") -> Au
     return AuditAnswer(changed=changed, rejected=run, adopted_without_evidence=fallen)
 
 
-def _judge_again(project: Project) -> tuple[Relabelled, ...]:
+def _judge_again(project: Project) -> tuple[VerdictChange, ...]:
     """Judge everything again from the stored evidence; record what changed and offer those items again.
 
     What stands on an adopted base is put against the original again where anything changed.
@@ -149,18 +149,18 @@ def _judge_again(project: Project) -> tuple[Relabelled, ...]:
         _with_remarks(evaluator, one) for one in changed_verdicts(inputs, reader.rejections(plan.name))
     )
     for one in changed:
-        record_judgement(project.store, evaluator, one.after, evaluator.run(one.run), now())
+        evaluator.record(project.store, one.after, evaluator.run(one.run), now())
         if one.offer_again and campaign.by_id[one.item].status == "completed":
             project.store.transition(plan.name, one.item, "pending", who="optrack", why=one.why, at=now())
     same = judged.keys() - {one.item for one in changed}
     for item in sorted(same) if changed else ():
         run = evaluator.run(judged[item].candidate)
-        record_against_original(project.store, evaluator, judged[item], run, now())
+        evaluator.record_against_original(project.store, judged[item], run, now())
     roll_up(project)
     return changed
 
 
-def _with_remarks(evaluator: Evaluator, changed: Relabelled) -> Relabelled:
+def _with_remarks(evaluator: Evaluator, changed: VerdictChange) -> VerdictChange:
     """Return a conclusion drawn again with what is remarked beside its verdict."""
     baseline = _baseline_of(evaluator, changed.after)
     after = with_remarks(changed.after, evaluator.run(changed.run), baseline)

@@ -7,42 +7,16 @@ import random
 import re
 import socket
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Literal
 
 from optrack.errors import HostUnfitError
 from optrack.host import logs, proc
-from optrack.host import proc as sockets
 from optrack.host.gpus import GpuUse, gpu_use
-from optrack.host.leftovers import leftovers
+from optrack.host.teardown import leftovers
 from optrack.model.run import ProcessId
 from optrack.model.value import Frozen
-
-BACK_WITHIN_BYTES = 512 * 2**20
-POLL_S = 0.2
-
-
-def memory_held(before: Sequence[GpuUse]) -> tuple[str, ...]:
-    """Return one line for each GPU that has not got back the memory that was free in `before`."""
-    was = {gpu.index: gpu.used_bytes for gpu in before}
-    return tuple(
-        f"GPU {gpu.index} still holds {(gpu.used_bytes - was[gpu.index]) / 2**30:.1f} GiB"
-        + (f" for pids {', '.join(map(str, gpu.pids))}" if gpu.pids else "")
-        for gpu in gpu_use(was)
-        if gpu.used_bytes > was[gpu.index] + BACK_WITHIN_BYTES
-    )
-
-
-def wait_for_memory(
-    before: Sequence[GpuUse], *, within_s: float, is_forced: Callable[[], bool] = lambda: False
-) -> tuple[str, ...]:
-    """Wait until the GPUs' memory is back as it was; return what is still held after `within_s` seconds."""
-    deadline = time.monotonic() + within_s
-    while (held := memory_held(before)) and time.monotonic() < deadline and not is_forced():
-        time.sleep(POLL_S)
-    return held
-
 
 IDLE_GPU_BYTES = 2 * 2**30
 """A GPU on which nothing computes may hold so much: drivers and displays do."""
@@ -108,12 +82,12 @@ def is_free(port: int, host: str = "127.0.0.1") -> bool:
             probe.bind((host, port))
         except OSError:
             return False
-    return not sockets.is_listened(port)
+    return not proc.is_listened(port)
 
 
 def port_problem(port: int) -> str:
     """Say by whom a port that isn't free is held."""
-    return f"port {port} is held by {sockets.describe(port)}"
+    return f"port {port} is held by {proc.describe(port)}"
 
 
 def free_port(host: str = "127.0.0.1") -> int:

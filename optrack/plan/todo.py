@@ -101,8 +101,7 @@ def priority_of(plan: Plan, item: Item, by_id: Mapping[str, Item], groups: Mappi
         top, at = at, by_id.get(at.parent) if at.parent is not None else None
     if top.id == plan.baseline or not groups or top.id not in groups:
         return "high"
-    third = groups[top.id] * 3 // max(len(groups), 3)
-    return ("high", "medium", "low")[min(third, 2)]
+    return ("high", "medium", "low")[min(groups[top.id] * 3 // max(len(groups), 3), 2)]
 
 
 def match_todos(plan: Plan, states: Sequence[ItemState], entries: Sequence[Todo]) -> TodoMatch:
@@ -161,12 +160,11 @@ def _item_for(plan: Plan, names: Mapping[str, list[Item]], entry: Todo) -> tuple
     by_content = names.get(_plain(entry.content)) or _by_label(plan, entry.content)
     by_id = plan.item(entry.id) if entry.id is not None else None
     if by_id is not None:
-        if by_id in by_content or not entry.content:
+        alone = not by_content and (not by_id.id.isdigit() or _is_like(by_id, entry.content))
+        if by_id in by_content or not entry.content or alone:
             return by_id, ""
         if by_content:
             return None, f"its id names `{by_id.id}`, its words name `{by_content[0].id}`"
-        if not by_id.id.isdigit() or _is_like(by_id, entry.content):
-            return by_id, ""
     if len(by_content) == 1:
         return by_content[0], ""
     if by_content:

@@ -8,6 +8,7 @@ import os
 import sys
 import traceback
 from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -18,13 +19,14 @@ from optrack.app.rejudging import credit_again
 from optrack.errors import HostUnfitError, OptrackError
 from optrack.host.command import become_subreaper, go_below_supervisor
 from optrack.judge.failures import plain_failure
+from optrack.model.events import ProcessStarted, RunEnded
 from optrack.model.plan import Status
 from optrack.model.run import SUPERVISOR
 from optrack.runner.context import RunContext, StopSignal
 from optrack.runner.fitness import take_host
 from optrack.runner.flow import finish, run_session
 from optrack.runner.notify import notify
-from optrack.runner.session import RunResult, Session, session_of
+from optrack.runner.session import Session, session_of
 from optrack.settings import load_settings
 
 _FROM_NEXT: tuple[Status, ...] = ("pending",)
@@ -51,13 +53,14 @@ def main(arguments: list[str] | None = None) -> int:
             project.campaign(), options.item, sequential=options.sequential, resume=options.resume
         )
         Thread(target=import_module, args=("optrack.store.write",)).start()
-        lock = take_host(
+        lock, gpus = take_host(
             session,
             supervisor=supervisor,
             wait=options.wait,
             should_stop=stop.is_requested,
             say=lambda text: _tell(options.tell, {"waiting": text}),
         )
+        session = replace(session, gpus=gpus)
         claimed = project.store.claim(
             session.candidate.run, from_statuses=_FROM_RUN if options.again else _FROM_NEXT
         )
@@ -74,13 +77,13 @@ def main(arguments: list[str] | None = None) -> int:
     if not claimed:
         _answer(options.tell, {"run": None})
         return 3
-    project.store.record_process(run, supervisor, SUPERVISOR)
+    project.store.record(run, ProcessStarted(process=supervisor, role=SUPERVISOR))
     session.candidate.folder.mkdir(parents=True, exist_ok=True)
-    _speak_into(session.candidate.folder / "runner.log")
+    _redirect_output(session.candidate.folder / "runner.log")
     _answer(options.tell, {"run": run})
     with lock:
         code = _run(project, session, stop)
-    _announce(project, run)
+    _notify(project, run)
     return code
 
 
@@ -100,7 +103,7 @@ def _run(project: Project, session: Session, stop: StopSignal) -> int:
         traceback.print_exc()
         message = f"optrack itself failed: {error!r}; see runner.log in the run's folder"
         failure = plain_failure("runner_error", message, traceback.format_exc())
-        session.candidate.result = RunResult("interrupted", "teardown", failure)
+        session.candidate.result = RunEnded(outcome="interrupted", stage="teardown", failure=failure)
         finish(context)
         return 1
     finally:
@@ -108,7 +111,7 @@ def _run(project: Project, session: Session, stop: StopSignal) -> int:
     return 0
 
 
-def _announce(project: Project, run_id: str) -> None:
+def _notify(project: Project, run_id: str) -> None:
     """Tell whoever the settings name that the run has ended; what goes wrong there is only logged."""
     settings = project.settings
     if settings.notify is None:
@@ -147,12 +150,17 @@ def _answer(descriptor: int, answer: object) -> None:
 
 
 def _refuse(descriptor: int, error: OptrackError) -> int:
-    told = {"type": type(error).__name__, "message": error.message, "hint": error.hint, "where": error.where}
-    _answer(descriptor, {"error": told})
+    refusal = {
+        "type": type(error).__name__,
+        "message": error.message,
+        "hint": error.hint,
+        "where": error.where,
+    }
+    _answer(descriptor, {"error": refusal})
     return error.exit_code
 
 
-def _speak_into(log: Path) -> None:
+def _redirect_output(log: Path) -> None:
     """Send what this process prints, a traceback of its own say, to a file: no terminal listens."""
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     os.dup2(descriptor, 1)

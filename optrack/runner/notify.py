@@ -56,8 +56,8 @@ def _command(shell: str, body: bytes, about: dict[str, str], project: Path) -> s
     except OSError as error:
         return f"the notify command couldn't be started: {error}"
     if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        return f"the notify command ended with {done.returncode}{': ' + said[0] if said else ''}"
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        return f"the notify command ended with {done.returncode}{': ' + last[0] if last else ''}"
     return None
 
 

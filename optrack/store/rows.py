@@ -4,35 +4,27 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
-from optrack.model.events import EVENT, Entry
+from optrack.model.events import EVENT, Entry, Event
 from optrack.model.item import (
-    Acceptance,
-    Adoption,
     ItemState,
     Judged,
     KnownFailure,
     Note,
-    PlanState,
-    Transition,
 )
 from optrack.model.judgement import Judgement
 from optrack.model.metrics import Metric, Sample
 from optrack.model.plan import Item
 from optrack.model.run import Failure, ProcessId, Run
-from optrack.model.snapshot import Snapshot
+
+V = TypeVar("V", bound=BaseModel)
 
 _ITEMS: TypeAdapter[list[Item]] = TypeAdapter(list[Item])
-
-
-def plan_state(row: sqlite3.Row) -> PlanState:
-    """Return a row of `plan_state` as a value."""
-    return PlanState(**{**dict(row), "synced_at": from_text(row["synced_at"])})
 
 
 KnownStates = dict[int, tuple[tuple[Any, ...], ItemState]]
@@ -79,6 +71,11 @@ def _item_state(row: sqlite3.Row, item: Item, notes: Mapping[int, tuple[Note, ..
     )
 
 
+def value(kind: type[V], row: sqlite3.Row) -> V:
+    """Return a row whose columns are the fields of a value."""
+    return kind.model_validate(dict(row))
+
+
 def note(row: sqlite3.Row) -> Note:
     """Return a row of `note_record` as a value."""
     return Note(at=from_text(row["at"]), who=row["who"], text=row["text"])
@@ -98,7 +95,7 @@ def run(row: sqlite3.Row, recipe: Mapping[str, Any], **whole: Any) -> Run:
         stage=row["stage"],
         failure=Failure.model_validate(json.loads(row["failure"])) if row["failure"] else None,
         role=row["role"],
-        beside=row["beside"],
+        beside=row["paired_run"],
         actor=row["actor"],
         plan_digest=row["plan_digest"] or "",
         recipe_digest=row["recipe_digest"],
@@ -127,27 +124,17 @@ def sample(row: sqlite3.Row) -> Sample:
     )
 
 
-def snapshot(parts: Sequence[sqlite3.Row], content: Callable[[str], str]) -> Snapshot | None:
-    """Return the stored parts (`part`, `data`) as a snapshot; None where nothing was captured.
-
-    `content` returns a stored text by its digest.
-    """
-    return Snapshot(**{row["part"]: join(row["data"], content) for row in parts}) if parts else None
+def event(row: sqlite3.Row, **apart: Any) -> Event:
+    """Return a row of `event` as a value, with what of it is kept in other tables."""
+    return EVENT.validate_python(json.loads(row["data"]) | apart)
 
 
-def entry(row: sqlite3.Row) -> Entry:
-    """Return a row of `event` as a value."""
-    return Entry(
-        seq=row["seq"],
-        run=row["run"],
-        at=from_text(row["at"]),
-        event=EVENT.validate_python(json.loads(row["data"])),
-    )
-
-
-def transition(row: sqlite3.Row) -> Transition:
-    """Return a row of `transition_record` as a value."""
-    return Transition(**{**dict(row), "at": from_text(row["at"])})
+def entry(row: sqlite3.Row, samples: tuple[Sample, ...]) -> Entry:
+    """Return a row of `event` as followers are told it, with its samples and (`failure`) the run's failure."""
+    apart: dict[str, Any] = {"samples": samples} if row["kind"] == "repetition_measured" else {}
+    if row["failure"]:
+        apart["failure"] = json.loads(row["failure"])
+    return Entry(seq=row["seq"], run=row["run"], at=from_text(row["at"]), event=event(row, **apart))
 
 
 def judged(row: sqlite3.Row) -> Judged:
@@ -159,20 +146,6 @@ def judged(row: sqlite3.Row) -> Judged:
         at=from_text(row["at"]),
         against=row["against"],
         judgement=Judgement.model_validate(json.loads(row["data"])),
-    )
-
-
-def acceptance(row: sqlite3.Row) -> Acceptance:
-    """Return a row of `acceptance_record` as a value."""
-    return Acceptance(**{**dict(row), "at": from_text(row["at"])})
-
-
-def adoption(row: sqlite3.Row) -> Adoption:
-    """Return a row of `adoption_record` as a value."""
-    found = dict(row)
-    undone = found.get("undone_at")
-    return Adoption(
-        **{**found, "at": from_text(row["at"]), "undone_at": from_text(undone) if undone else None}
     )
 
 
@@ -196,28 +169,6 @@ def _known_failure(fingerprint: str, group: Sequence[sqlite3.Row]) -> KnownFailu
         first_at=from_text(group[0]["started_at"]),
         last_at=from_text(group[-1]["started_at"]),
     )
-
-
-APART = "$content"
-
-
-def join(text: str, get: Callable[[str], str]) -> Any:
-    """Return the data that `split` made the text of; `get` returns a stored text by its digest."""
-    return _join(json.loads(text), get)
-
-
-def _join(data: Any, get: Callable[[str], str]) -> Any:
-    if isinstance(data, list):
-        return [_join(value, get) for value in data]
-    if isinstance(data, dict):
-        if data.keys() == {APART}:
-            return join(get(data[APART]), get)
-        return {_plain(key): _join(value, get) for key, value in data.items()}
-    return data
-
-
-def _plain(key: str) -> str:
-    return key[1:] if key.startswith("$$") else key
 
 
 def stored(text: str) -> str:

@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from optrack.errors import UsageError
+from optrack.model.events import RunEnded, SamplesAdded
 from optrack.model.metrics import metric_named
 from optrack.model.run import Failure
+from optrack.model.value import digest
 from optrack.store.read import Reader
 from optrack.store.write import Store
 from tests.record.making import NOON, a_plan, a_run, a_sample, an_item, fill, later
 
+PLAN = a_plan(an_item("baseline"), an_item("1A"), an_item("1B"))
+
 
 def test_a_reader_returns_the_values_that_were_stored(synced: Store, database: Path) -> None:
     failure = Failure(kind="cuda_graph", message="capture failed", fingerprint="f", log_tail="a\nb")
-    run = a_run("1A", recipe_digest="r", plan_digest=synced.reader.plans()[0].digest)
+    run = a_run("1A", recipe_digest="r", plan_digest=digest(PLAN.text))
     synced.claim(run)
     samples = (a_sample(62.9), a_sample(88.8, repetition=1))
-    synced.add_samples(run.id, samples)
-    synced.finish(
+    synced.record(run.id, SamplesAdded(samples=samples))
+    synced.record(
         run.id,
-        outcome="failed",
-        stage="launch",
-        failure=failure,
-        at=later(5),
-        item_after="completed",
-        why="x",
+        RunEnded(outcome="failed", stage="launch", failure=failure, item_after="completed", why="x"),
+        later(5),
     )
     expected = run.model_copy(
         update={
@@ -43,7 +45,7 @@ def test_a_reader_returns_the_values_that_were_stored(synced: Store, database: P
     with Reader.open(database) as reader:
         assert reader.run(run.id) == expected
         assert reader.runs() == (expected.model_copy(update={"samples": ()}),)
-        assert reader.items("fast") == synced.items("fast")
+        assert reader.items("fast") == synced.reader.items("fast")
         assert reader.items("fast")[1].last_outcome == "failed"
 
 
@@ -105,7 +107,7 @@ def test_a_reader_serves_several_threads(synced: Store) -> None:
     for thread in threads:
         thread.join(60)
     assert wrong == []
-    assert len(synced.items("fast")[1].notes) == 120
+    assert len(synced.reader.items("fast")[1].notes) == 120
 
 
 def test_a_hundred_thousand_runs_are_listed_while_you_look(synced: Store, database: Path) -> None:
@@ -128,7 +130,7 @@ def test_a_plan_of_ten_thousand_items_is_synced_and_read_in_proportion(store: St
     first = time.perf_counter() - began
     moved = a_plan(an_item("new"), *plan.items)
     assert store.sync(moved, who="ann", at=NOON).added == ("new",)
-    assert len(store.items("fast")) == 10_001
+    assert len(store.reader.items("fast")) == 10_001
     assert first < 15 and time.perf_counter() - began < 40
 
 
@@ -136,5 +138,28 @@ def test_a_metric_keeps_its_unit_and_direction(synced: Store) -> None:
     run = a_run("1A")
     synced.claim(run)
     odd = a_sample(1.0).model_copy(update={"metric": metric_named("verify_ms", unit="µs", better="higher")})
-    synced.add_samples(run.id, [odd])
+    synced.record(run.id, SamplesAdded(samples=(odd,)))
     assert synced.reader.run(run.id).samples == (odd,)
+
+
+def test_what_is_asked_for_while_you_look_scans_no_table_that_grows(synced: Store, database: Path) -> None:
+    run = a_run("1A")
+    synced.claim(run)
+    asked: list[str] = []
+    with Reader.open(database) as reader:
+        with reader._source.reading() as connection:
+            connection.set_trace_callback(asked.append)
+        reader.paired([run.id])
+        reader.rejections("fast")
+        reader.entries(run.id)
+        reader.processes(run.id)
+        reader.runs_by_id([run.id])
+        reader.samples([run.id], "output_throughput")
+        reader.transitions("fast", "1A")
+    questions = [text for text in asked if text.startswith("SELECT")]
+    with closing(sqlite3.connect(database)) as connection:
+        steps = [
+            str(row[3]) for text in questions for row in connection.execute(f"EXPLAIN QUERY PLAN {text}")
+        ]
+    assert len(questions) >= 7
+    assert [step for step in steps if step.startswith("SCAN")] == []
