@@ -9,7 +9,7 @@ from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
 
-from optrack.model.likeness import NEAREST, without_accents
+from optrack.model.text import NEAREST, without_accents
 
 
 @lru_cache(4096)
