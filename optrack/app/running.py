@@ -235,7 +235,7 @@ def changes(
 ) -> Iterator[TransitionLine | RunStartedLine | RunEndedLine | None]:
     """Yield each transition after number `after` (None: from now on) and each begin and end of a run as it is
     recorded, and None whenever nothing new has come, until `is_over`."""
-    from optrack.app.answers.runs import RunEndedLine, RunStartedLine, StatusChange, TransitionLine
+    from optrack.app.answers.runs import RunEndedLine, RunStartedLine, TransitionLine
 
     reader, plan = campaign.reader, campaign.plan.name
     last = after if after is not None else max((t.seq for t in reader.transitions(plan)), default=0)
@@ -247,7 +247,7 @@ def changes(
             version = current
             for transition in reader.transitions(plan, after=last):
                 last = transition.seq
-                yield TransitionLine(**dict(StatusChange.of(transition)), seq=transition.seq)
+                yield TransitionLine(**dict(transition))
             for run in reversed(reader.runs(plan, limit=50)):
                 about = {"run": run.id, "item": run.item, "role": run.role, "who": run.actor}
                 if run.id not in outcomes:
