@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from optrack.app.evaluator import facts_of, measurement
+from optrack.app.baseline_refresh import facts_of, measurement
 from optrack.judge.audit import lost_since
 from optrack.judge.baselines import ageing
 from optrack.judge.lineage import AdoptionStep, against_original, both_effects, in_force_at, registry_of
