@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,15 @@ from optrack.app.project import Project, now
 from optrack.app.spawn import await_runner, is_running, request_stop, spawn_runner, unrecorded
 from optrack.errors import NothingToRunError, StoreError, UsageError
 from optrack.host.proc import is_alive
-from optrack.model.events import Entry, Event, Noted, RepetitionMeasured, RunEnded, StageStarted
+from optrack.model.events import (
+    Entry,
+    Event,
+    Noted,
+    RepetitionMeasured,
+    RunEnded,
+    StageStarted,
+    StopRequested,
+)
 from optrack.model.item import judgement_of
 from optrack.model.run import Run
 from optrack.store.spool import spooled_runs
@@ -214,6 +223,9 @@ def stop(project: Project, run_id: str, *, force: bool = False) -> Run:
     owner = project.reader.run(run.beside) if run.beside else run
     if not request_stop(owner, force=force):
         recover(project)
+    elif project.reader.run(owner.id).outcome is None:
+        with suppress(StoreError):
+            project.store.record(owner.id, StopRequested(actor=project.settings.actor, force=force))
     return run
 
 
