@@ -24,6 +24,7 @@ from optrack.render.documents import (
     state_document,
     transition_document,
 )
+from optrack.render.format import number
 from optrack.settings import Settings
 from optrack.store.parts import WHOLE
 
@@ -197,7 +198,7 @@ def _progress(campaign: Campaign, run: str) -> list[str]:
         elif isinstance(event, RepetitionMeasured):
             name = campaign.plan.metric.name
             values = [s.value for s in event.samples if s.metric.name == name]
-            shown = f": {name} {values[0]:.4g}" if values else ""
+            shown = f": {name} {number(values[0])}" if values else ""
             said.append(f"{event.side} launch {event.launch + 1}, repetition {event.repetition + 1}{shown}")
         elif isinstance(event, Noted):
             said.append(event.text)
