@@ -12,17 +12,7 @@ from optrack.judge.derived import derived_text
 from optrack.judge.lineage import Registry, both_effects
 from optrack.model.metrics import Sample, series_of
 from optrack.model.treatment import leaves
-from optrack.render.format import (
-    amount,
-    cut,
-    effect,
-    number,
-    percent,
-    quantity,
-    span,
-    timestamp,
-    words,
-)
+from optrack.render.format import amount, cut, effect, number, percent, quantity, span, timestamp, words
 from optrack.render.phrases import (
     adoption_evidence,
     adoption_status,
@@ -100,8 +90,7 @@ def _status(state: ItemState, blocked: Sequence[str]) -> str:
 def choice_lines(choice: Choice, warnings: Sequence[str] = ()) -> list[str]:
     """Return why the next item is the next one and why no earlier one is, with warnings about it."""
     lines = [f"{'>' if r.kind == 'chosen' else ' '} {r.item} {r.text}" for r in choice.reasons]
-    lines += [f"! {warning}" for warning in warnings]
-    return lines if choice.item else [*lines, choice.summary]
+    return [*lines, *(f"! {warning}" for warning in warnings), *([] if choice.item else [choice.summary])]
 
 
 def item_lines(
@@ -269,12 +258,11 @@ def runs_table(runs: Sequence[Run], metric: str, baselines: Mapping[str, Run] | 
 
 def outcome_lines(run: Run, judgement: Judgement | None, metric: str) -> list[str]:
     """Return what a run that has just ended measured, with its judgement or failure."""
-    lines = [f"{run.item}: {run.outcome}   {metric} {level(run, metric)}   [{run.id}]"]
+    head = f"{run.item}: {run.outcome}   {metric} {level(run, metric)}   [{run.id}]"
     if judgement is not None:
-        lines += judgement_lines(judgement)
-    elif run.failure is not None:
-        lines.append(f"  {run.failure.kind} in stage {run.stage}: {run.failure.message}")
-    return lines
+        return [head, *judgement_lines(judgement)]
+    failure = run.failure
+    return [head, f"  {failure.kind} in stage {run.stage}: {failure.message}"] if failure else [head]
 
 
 def comparison_lines(candidate: Run, baseline: Run, judgement: Judgement, metric: str) -> list[str]:
