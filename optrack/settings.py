@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import getpass
 import os
 import secrets
@@ -11,9 +10,12 @@ import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, ValidationError
 
 from optrack.errors import SettingsError
+from optrack.model.text import nearest
 from optrack.model.value import Frozen
 
 
@@ -42,41 +44,62 @@ class Settings(Frozen):
     locks: Path = Path("/tmp")
 
 
-_KEYS = ("database", "plans", "plan", "env_prefixes", "python", "notify", "cpu_share")
+class FileSettings(Frozen):
+    """What `optrack.toml`, or `[tool.optrack]` of a `pyproject.toml`, may hold; a description says what a value is."""
+
+    database: str | None = Field(None, description="text")
+    plans: str = Field("plans", description="text")
+    plan: str | None = Field(None, description="text")
+    env_prefixes: tuple[str, ...] = Field((), description="a list of texts")
+    python: str = Field("python3", description="text")
+    notify: str | None = Field(None, description="text")
+    cpu_share: Annotated[float, BeforeValidator(str)] = Field(
+        0.5, gt=0, le=1, description="a number above 0 and at most 1"
+    )
+
+
+_VARIABLES = {"database": "OPTRACK_DB", "plan": "OPTRACK_PLAN", "cpu_share": "OPTRACK_CPU_SHARE"}
+"""The variables that go before the file."""
 
 
 def load_settings(start: Path, environ: Mapping[str, str] | None = None) -> Settings:
     """Return the settings that hold in folder `start`; SettingsError names the file and key that is wrong."""
     environ = os.environ if environ is None else environ
     project, source, table = _find_project(start.resolve())
-    for key in table:
-        if key not in _KEYS:
-            near = difflib.get_close_matches(key, _KEYS, n=1)
-            raise SettingsError(
-                f"unknown setting {key!r}",
-                where=str(source),
-                hint=f"did you mean {near[0]!r}?" if near else f"known settings: {', '.join(_KEYS)}",
-            )
+    overriding = {key: environ[name] for key, name in _VARIABLES.items() if environ.get(name)}
+    file = _checked({**table, **overriding}, source)
     state = project / ".optrack"
-    database = environ.get("OPTRACK_DB") or _text(table, "database", source) or str(state / "optrack.db")
-    if "://" not in database:
-        database = str((project / database).resolve())
-    chosen = environ.get("OPTRACK_PLAN") or _text(table, "plan", source)
+    database = file.database or str(state / "optrack.db")
     return Settings(
         project=project,
-        database=database,
-        plans=project / (_text(table, "plans", source) or "plans"),
+        database=database if "://" in database else str((project / database).resolve()),
+        plans=project / file.plans,
         runs=state / "runs",
         state=state,
-        plan=project / chosen if chosen else None,
-        env_prefixes=_texts(table, "env_prefixes", source),
-        python=_text(table, "python", source) or "python3",
-        notify=_text(table, "notify", source),
-        cpu_share=_share(environ.get("OPTRACK_CPU_SHARE") or table.get("cpu_share"), source),
+        plan=project / file.plan if file.plan else None,
+        env_prefixes=file.env_prefixes,
+        python=file.python,
+        notify=file.notify,
+        cpu_share=file.cpu_share,
         actor=environ.get("OPTRACK_ACTOR") or _user(),
         host=socket.gethostname(),
         locks=Path(environ.get("OPTRACK_LOCKS", "/tmp")),
     )
+
+
+def _checked(table: Mapping[str, Any], source: Path | None) -> FileSettings:
+    where, fields = str(source), FileSettings.model_fields
+    for key in table:
+        if key not in fields:
+            near = nearest(key, fields)
+            hint = f"did you mean {near!r}?" if near else f"known settings: {', '.join(fields)}"
+            raise SettingsError(f"unknown setting {key!r}", where=where, hint=hint)
+    try:
+        return FileSettings.model_validate(table)
+    except ValidationError as error:
+        key = str(error.errors()[0]["loc"][0])
+        message = f"{key} must be {fields[key].description}, not {table[key]!r}"
+        raise SettingsError(message, where=where) from error
 
 
 def _find_project(start: Path) -> tuple[Path, Path | None, dict[str, Any]]:
@@ -100,30 +123,6 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise SettingsError(f"not valid TOML: {error}", where=str(path), hint="mend the file") from error
     except OSError as error:
         raise SettingsError(f"can't be read: {error.strerror}", where=str(path)) from error
-
-
-def _text(table: Mapping[str, Any], key: str, source: Path | None) -> str | None:
-    value = table.get(key)
-    if value is None or isinstance(value, str):
-        return value
-    raise SettingsError(f"{key} must be text, not {value!r}", where=str(source))
-
-
-def _texts(table: Mapping[str, Any], key: str, source: Path | None) -> tuple[str, ...]:
-    value = table.get(key, [])
-    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
-        return tuple(value)
-    raise SettingsError(f"{key} must be a list of texts, not {value!r}", where=str(source))
-
-
-def _share(value: object, source: Path | None) -> float:
-    try:
-        share = 0.5 if value is None else float(str(value))
-    except ValueError:
-        share = -1.0
-    if 0 < share <= 1:
-        return share
-    raise SettingsError(f"cpu_share must be a number above 0 and at most 1, not {value!r}", where=str(source))
 
 
 def _user() -> str:

@@ -26,10 +26,10 @@ from optrack.judge.sequential import launch_order, next_step
 from optrack.judge.unseen import of_a_failed_start
 from optrack.model.item import Acceptance, Adoption, ItemState, judgement_of
 from optrack.model.judgement import Difference, Judgement
-from optrack.model.metrics import CHECK, Metric, means_of, metric_named
+from optrack.model.metrics import CHECK, means_of
 from optrack.model.plan import Plan
 from optrack.model.recipe import recipe_from
-from optrack.model.run import Run
+from optrack.model.run import Run, primary_metric
 from optrack.model.snapshot import Snapshot
 from optrack.model.treatment import treatment
 from optrack.plan.schedule import comparisons
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _HISTORY_RUNS = 20
 
 
-class Court:
+class Evaluator:
     """Judges the recorded runs of one plan; everything it needs it reads from the record.
 
     The spread between launches is taken from the runs before the one that is judged; in `hindsight` from all
@@ -72,25 +72,28 @@ class Court:
     def judge(self, candidate: Run, baseline: Run | None = None) -> Judgement:
         """Return the judgement of a whole run, against the given baseline's run or the one it belongs to."""
         baseline = baseline or self.baseline_for(candidate)
-        case = self.case(candidate, baseline)
+        given = self.comparison_input(candidate, baseline)
         judgement = judge(
-            case.candidate,
-            case.baseline,
-            case.rules,
-            differences=case.differences,
-            comparison=case.comparison,
-            factors=case.factors,
-            not_applied=case.not_applied,
-            seen_alone=case.seen_alone,
+            given.candidate,
+            given.baseline,
+            given.rules,
+            differences=given.differences,
+            comparison=given.comparison,
+            factors=given.factors,
+            not_applied=given.not_applied,
+            seen_alone=given.seen_alone,
         )
         return with_remarks(judgement, candidate, baseline)
 
     def settled(self, candidate: Run, baseline: Run) -> bool:
         """Whether a sequential session of these two runs, as far as they have come, needs no more launches."""
-        case = self.case(candidate, baseline)
-        return case.baseline is not None and next_step(case.candidate, case.baseline, case.rules) == "settled"
+        given = self.comparison_input(candidate, baseline)
+        return (
+            given.baseline is not None
+            and next_step(given.candidate, given.baseline, given.rules) == "settled"
+        )
 
-    def case(self, candidate: Run, baseline: Run | None = None) -> Case:
+    def comparison_input(self, candidate: Run, baseline: Run | None = None) -> Case:
         """Return everything that the judgement of a run rests on."""
         baseline = baseline or self.baseline_for(candidate)
         base = baseline.recipe if baseline else self._base_recipe(candidate)
@@ -267,18 +270,11 @@ def measurement(run: Run, metric: str) -> Measurement:
 
 def facts_of(run: Run) -> dict[str, str]:
     """Return what makes a baseline age when it changes, as far as it was captured: the boot, the GPU driver."""
-    hardware = (run.snapshot.hardware if run.snapshot else None) or {}
+    hardware = run.snapshot.hardware if run.snapshot else None
+    gpus = hardware.gpus if hardware else None
     boot = run.runner.boot_id if run.runner else None
-    facts = {"boot": boot, "driver": hardware.get("driver")}
+    facts = {"boot": boot, "driver": gpus.driver if gpus else None}
     return {name: str(value) for name, value in facts.items() if value}
-
-
-def primary_metric(plan: Plan, runs: Iterable[Run]) -> Metric:
-    """Return the plan's primary metric: as the plan says, else as the samples do, else as its name implies."""
-    wanted = plan.metric
-    seen = next((s.metric for run in runs for s in run.samples if s.metric.name == wanted.name), None)
-    implied = seen or metric_named(wanted.name)
-    return Metric(name=wanted.name, unit=wanted.unit or implied.unit, better=wanted.better or implied.better)
 
 
 def _side(run: Run, order: tuple[int, ...]) -> Side:
@@ -311,15 +307,19 @@ def _positions(turns: Sequence[str], side: str) -> tuple[int, ...]:
     return tuple(position for position, turn in enumerate(turns) if turn == side)
 
 
-def keep_verdict(store: Store, court: Court, judgement: Judgement, run: Run, at: datetime) -> None:
+def record_judgement(
+    store: Store, evaluator: Evaluator, judgement: Judgement, run: Run, at: datetime
+) -> None:
     """Record the judgement of a run, and beside it the one against the original configuration."""
     store.put_judgement(judgement, run.plan, run.item, at)
-    court.forget_states()
-    keep_against_original(store, court, judgement, run, at)
+    evaluator.forget_states()
+    record_against_original(store, evaluator, judgement, run, at)
 
 
-def keep_against_original(store: Store, court: Court, judgement: Judgement, run: Run, at: datetime) -> None:
+def record_against_original(
+    store: Store, evaluator: Evaluator, judgement: Judgement, run: Run, at: datetime
+) -> None:
     """Record what a judgement means against the original, where it stands on an adopted base."""
-    original = court.against_original(judgement, run)
+    original = evaluator.against_original(judgement, run)
     if original is not None:
         store.put_judgement(original, run.plan, run.item, at, against="original")

@@ -6,11 +6,10 @@ import errno
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from optrack.app.campaign import Campaign
-from optrack.app.evaluator import Court
-from optrack.app.project import now
+from optrack.app.project import Project, now
 from optrack.errors import UsageError
 from optrack.host.parsing import ParseRequest, ParserProcess
 from optrack.host.regular import read_regular, reason
@@ -20,19 +19,44 @@ from optrack.model.metrics import Sample
 from optrack.model.plan import Item
 from optrack.model.run import Run, new_run_id
 
+if TYPE_CHECKING:
+    from optrack.app.answers.runs import ParseAnswer
+    from optrack.host.stretch import Stretch
+    from optrack.model.recipe_parts import MetricRule
+
 _WITHHELD = (
     "The numbers were measured elsewhere and nothing was captured with them, so the comparison can't be shown "
     "to be fair and no improvement is credited."
 )
 
 
+def parse_output(output: bytes | Stretch, *, parser: str, rules: Mapping[str, MetricRule]) -> ParseAnswer:
+    """Return what would be recorded of a benchmark's output."""
+    from optrack.app.answers.runs import ParseAnswer, ParsedMetric
+
+    with ParserProcess() as process:
+        parsed = process.parse(ParseRequest(parser=parser, output=output, rules=rules)).parsed
+    return ParseAnswer(
+        tool=parsed.tool,
+        invalid=parsed.invalid,
+        metrics={
+            r.metric.name: ParsedMetric(value=r.value, unit=r.metric.unit, better=r.metric.better)
+            for r in parsed.readings
+        },
+        notes=tuple(parsed.notes),
+        earlier=len(parsed.earlier),
+        readings=tuple(parsed.readings),
+    )
+
+
 def import_files(
-    campaign: Campaign, item_id: str, files: list[Path], *, parser: str, launch_each: bool
+    project: Project, item_id: str, files: list[Path], *, parser: str, launch_each: bool
 ) -> tuple[Run, tuple[str, ...]]:
     """Record benchmark outputs as a run of an item; return the run and what couldn't be read.
 
     Raises UsageError where no file has a metric.
     """
+    campaign = project.campaign()
     item = campaign.state(item_id).item
     resolved = campaign.resolved_or_none(item)
     rules = resolved.recipe.metrics if resolved else None
@@ -49,7 +73,7 @@ def import_files(
         )
     _require_new(campaign, item.id, result)
     recipe = dict(resolved.data) if resolved else {}
-    return _record(campaign, item.id, result, recipe), result.problems
+    return _record(project, campaign, item.id, result, recipe), result.problems
 
 
 def _require_new(campaign: Campaign, item: str, result: Result) -> None:
@@ -67,7 +91,7 @@ def _number(sample: Sample) -> tuple[str, int, int, str]:
 
 
 def import_sweep(
-    campaign: Campaign, folder: Path, *, baseline: str | None
+    project: Project, folder: Path, *, baseline: str | None
 ) -> list[tuple[Run, tuple[str, ...]]]:
     """Record each combination of a `vllm bench sweep` folder as a run of an item of its own, added if need be.
 
@@ -88,8 +112,7 @@ def import_sweep(
             f"the sweep has no combination {baseline!r}", hint=f"it has: {', '.join(sorted(known))}"
         )
     found.sort(key=lambda result: result.name != baseline)
-    campaign.sync()
-    return [_import_combination(campaign, result, is_base=result.name == baseline) for result in found]
+    return [_import_combination(project, result, is_base=result.name == baseline) for result in found]
 
 
 def read_file(path: Path) -> bytes:
@@ -101,7 +124,8 @@ def read_file(path: Path) -> bytes:
         raise UsageError(f"{path} can't be read: {reason(error)}", hint=hint) from error
 
 
-def _import_combination(campaign: Campaign, result: Result, *, is_base: bool) -> tuple[Run, tuple[str, ...]]:
+def _import_combination(project: Project, result: Result, *, is_base: bool) -> tuple[Run, tuple[str, ...]]:
+    campaign = project.campaign()
     recipe: dict[str, Any] = {
         "engine": "vllm",
         "server": dict(result.parameters),
@@ -111,13 +135,15 @@ def _import_combination(campaign: Campaign, result: Result, *, is_base: bool) ->
         item_id = campaign.plan.baseline
     else:
         item_id = "sweep-" + (re.sub(r"[^\w.=]+", "-", result.name).strip("-") or "combination")[:60]
-        if all(state.item.id != item_id for state in campaign.states()):
-            item = Item(id=item_id, title=f"Sweep: {result.name}", line=0, rank=len(campaign.states()))
-            campaign.store.add_item(campaign.plan.name, item, who=campaign.settings.actor, at=now())
-    return _record(campaign, item_id, result, recipe), result.problems
+        if item_id not in campaign.by_id:
+            item = Item(id=item_id, title=f"Sweep: {result.name}", line=0, rank=len(campaign.states))
+            project.store.add_item(campaign.plan.name, item, who=campaign.settings.actor, at=now())
+    return _record(project, campaign, item_id, result, recipe), result.problems
 
 
-def _record(campaign: Campaign, item_id: str, result: Result, recipe: Mapping[str, Any]) -> Run:
+def _record(
+    project: Project, campaign: Campaign, item_id: str, result: Result, recipe: Mapping[str, Any]
+) -> Run:
     at = now()
     run = Run(
         id=new_run_id(at, item_id),
@@ -128,7 +154,7 @@ def _record(campaign: Campaign, item_id: str, result: Result, recipe: Mapping[st
         actor=campaign.settings.actor,
         recipe=recipe,
     )
-    store = campaign.store
+    store = project.store
     if not store.claim(run, from_statuses=("pending", "completed", "cancelled")):
         raise UsageError(f"item {item_id} is being run", hint="import the result when that run has ended")
     store.note_run(run.id, import_note(result.files or (result.name,)))
@@ -143,7 +169,9 @@ def _record(campaign: Campaign, item_id: str, result: Result, recipe: Mapping[st
     )
     judgement = None
     if item_id != campaign.plan.baseline:
-        judgement = _withheld(Court(store.reader, campaign.plan).judge(ended))
+        from optrack.app.evaluator import Evaluator
+
+        judgement = _withheld(Evaluator(store.reader, campaign.plan).judge(ended))
         store.put_judgement(judgement, campaign.plan.name, item_id, now())
     store.finish(
         run.id,
@@ -152,7 +180,7 @@ def _record(campaign: Campaign, item_id: str, result: Result, recipe: Mapping[st
         failure=result.failure,
         at=now(),
         item_after="completed",
-        why="a result that was measured elsewhere was imported",
+        why="imported",
         verdict=judgement.verdict if judgement else None,
     )
     return store.reader.run(run.id)

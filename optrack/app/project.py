@@ -1,4 +1,4 @@
-"""What stands where in a project's plan: its file, its record, what is next."""
+"""A project: its settings, the plan that is worked on, and its database."""
 
 from __future__ import annotations
 
@@ -7,22 +7,19 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from optrack.app.finding import nearest
-from optrack.app.renewal import with_fresh_baseline
+from optrack.app.campaign import Campaign
 from optrack.errors import OptrackError, PlanError, UsageError
 from optrack.host.regular import read_regular, reason
 from optrack.model.gate import Gate, known_secrets
-from optrack.model.item import ItemState
-from optrack.model.plan import Item, Plan
+from optrack.model.plan import Plan
 from optrack.plan.read import parse_plan
-from optrack.plan.resolve import Resolved, resolve
-from optrack.plan.schedule import Choice, choose, improved_ids
+from optrack.plan.resolve import resolve
+from optrack.plan.schedule import improved_ids
 from optrack.plan.sync import stamp_of
 from optrack.settings import Settings, private_state, project_salt
 from optrack.store.read import Reader
@@ -55,15 +52,26 @@ def find_plan(settings: Settings, asked: Path | None) -> Path:
     )
 
 
-def choose_plan(settings: Settings, path: Path) -> None:
-    """Remember a plan as the one to work on in this project."""
+def choose_plan(settings: Settings, name: str) -> tuple[Path, bool]:
+    """Remember a plan (a name from the plans folder, or a file) as the one to work on in this project.
+
+    Returns its path, and whether it was chosen already.
+    """
+    named = settings.plans / f"{name}.md"
+    path = named if named.is_file() else Path(name)
+    if not path.is_file():
+        there = ", ".join(sorted(p.stem for p in settings.plans.glob("*.md"))) or "none"
+        raise UsageError(f"there is no plan {name!r}", hint=f"plans here: {there}")
+    chosen = settings.state / "plan"
+    before = chosen.read_text(encoding="utf-8").strip() if chosen.is_file() else ""
     resolved = path.resolve()
     known = resolved.relative_to(settings.project) if resolved.is_relative_to(settings.project) else resolved
     try:
         private_state(settings.state)
-        (settings.state / "plan").write_text(f"{known}\n", encoding="utf-8")
+        chosen.write_text(f"{known}\n", encoding="utf-8")
     except OSError as error:
         raise UsageError(f"the choice can't be kept in {settings.state}: {reason(error)}") from error
+    return path, before == str(known)
 
 
 def read_plan(path: Path) -> Plan:
@@ -79,36 +87,46 @@ def read_plan(path: Path) -> Plan:
     return parse_plan(data, name=path.stem, path=str(path))
 
 
-_POLL_S = 0.1
-_SILENT_POLLS = 20
+class Project:
+    """The plan of a project as its file reads, and the database: what campaigns are read from.
 
-
-class Standing:
-    """One plan of a project, and what is recorded of it."""
+    What is read of the plan's file stays as it was read; `reread` gives a project that reads it again.
+    """
 
     def __init__(self, settings: Settings, plan_file: Path | None = None) -> None:
         self.settings = settings
-        self._plan_file = plan_file
-        self._resolved_for: tuple[Plan, frozenset[str]] | None = None
-        self._known_digests: dict[str, str] = {}
+        self.plan_file = plan_file
+        self._reader: Reader | None = None
+        self._store: Store | None = None
 
-    @cached_property
-    def plan(self) -> Plan:
-        """The plan of the file with the items that were added beside its text."""
-        self.sync()
-        written = {item.id for item in self.written.items}
+    def reread(self) -> Project:
+        """Return the same project on the same database, with the plan's file to be read anew."""
+        fresh = Project(self.settings, self.plan_file)
+        fresh._reader, fresh._store = self._reader, self._store
+        return fresh
+
+    def campaign(self) -> Campaign:
+        """Return the plan and where its items stand now, after the plan's edits were taken over."""
+        written = self.written
+        states = self.reader.items(written.name)
+        digests = self._digests(frozenset(improved_ids(states)))
+        stamp = stamp_of(written, digests)
+        if self.reader.stamp(written.name) != stamp:
+            store = self.scratch or self.store
+            store.gate = self.gate
+            store.sync(written, who=self.settings.actor, at=now(), digests=digests, stamp=stamp)
+            states = self.reader.items(written.name)
+        return Campaign(self.settings, self.reader, self.gate, written, states)
+
+    def recorded(self) -> Campaign:
+        """Return the plan and where its items stand as recorded, without taking the plan's edits over."""
         states = self.reader.items(self.written.name)
-        added = [state.item for state in states if not state.archived and state.item.id not in written]
-        return (
-            self.written.model_copy(update={"items": (*self.written.items, *added)})
-            if added
-            else self.written
-        )
+        return Campaign(self.settings, self.reader, self.gate, self.written, states)
 
     @cached_property
     def written(self) -> Plan:
         """The plan as it stands in its file; PlanError lists everything that is wrong with it."""
-        plan = read_plan(find_plan(self.settings, self._plan_file))
+        plan = read_plan(find_plan(self.settings, self.plan_file))
         if any(problem.severity == "error" for problem in plan.problems):
             from optrack.app.plan_problems import plan_problems
 
@@ -118,16 +136,30 @@ class Standing:
             raise PlanError(f"the plan has {count}", where=plan.path, problems=errors)
         return plan
 
-    @cached_property
+    @property
     def store(self) -> Store:
         """The write side of the database, which is created and migrated if need be."""
-        from optrack.store.write import Store
+        if self._store is None:
+            from optrack.store.write import Store
 
-        own = Path(self.settings.database).is_relative_to(self.settings.state)
-        if own or self.settings.state.is_dir():
-            with contextlib.suppress(OSError):
-                private_state(self.settings.state)
-        return Store.open(self.settings.database, runs_dir=self.settings.runs, gate=self.gate)
+            own = Path(self.settings.database).is_relative_to(self.settings.state)
+            if own or self.settings.state.is_dir():
+                with contextlib.suppress(OSError):
+                    private_state(self.settings.state)
+            self._store = Store.open(self.settings.database, runs_dir=self.settings.runs, gate=self.gate)
+        return self._store
+
+    @property
+    def reader(self) -> Reader:
+        """The read side of the database."""
+        if self._reader is None:
+            if self.scratch is not None:
+                self._reader = self.scratch.reader
+            elif standing(database_path(self.settings.database)) in ("missing", "empty", "older"):
+                self._reader = self.store.reader
+            else:
+                self._reader = Reader.open(self.settings.database)
+        return self._reader
 
     @cached_property
     def gate(self) -> Gate:
@@ -143,15 +175,6 @@ class Standing:
         except (OptrackError, OSError):
             plan = None
         return known_secrets(os.environ, plan)
-
-    @cached_property
-    def reader(self) -> Reader:
-        """The read side of the database."""
-        if self.scratch is not None:
-            return self.scratch.reader
-        if standing(database_path(self.settings.database)) in ("missing", "empty", "older"):
-            return self.store.reader
-        return Reader.open(self.settings.database)
 
     @cached_property
     def scratch(self) -> Store | None:
@@ -171,86 +194,13 @@ class Standing:
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         return folder
 
-    # -- what stands where -----------------------------------------------------------------------------
-
-    def sync(self) -> None:
-        """Take the plan's present text over into the database, unless it is there already."""
-        written, digests = self.written, self._digests(self.improved())
-        if self.reader.stamp(written.name) != stamp_of(written, digests):
-            store = self.scratch or self.store
-            stamp, store.gate = stamp_of(written, digests), self.gate
-            store.sync(written, who=self.settings.actor, at=now(), digests=digests, stamp=stamp)
-
     def _digests(self, improved: frozenset[str]) -> dict[str, str]:
         """Return the digest of each item's recipe as the plan's text has it."""
-        if self._resolved_for != (self.written, improved):
-            self._known_digests = {}
-            for item in self.written.items:
-                with contextlib.suppress(PlanError):
-                    self._known_digests[item.id] = resolve(self.written, item, improved).digest
-            self._resolved_for = (self.written, improved)
-        return self._known_digests
-
-    def states(self) -> tuple[ItemState, ...]:
-        """Return where every item stands, after the plan's edits were taken over."""
-        self.sync()
-        return self.reader.items(self.plan.name)
-
-    def state(self, item_id: str) -> ItemState:
-        """Return where one item stands, archived ones included; raises UsageError with the nearest id."""
-        states = self.states()
-        planned = self.plan.item(item_id)
-        wanted = planned.id if planned else item_id
-        found = next((state for state in states if state.item.id == wanted), None)
-        if found is None:
-            raise UsageError(
-                f"no item {item_id!r} in the plan {self.plan.name!r}",
-                hint=nearest(item_id, [state.item.id for state in states], "items"),
-            )
-        return found
-
-    def item(self, item_id: str) -> Item:
-        """Return the plan's item with this id; raises UsageError with the nearest id."""
-        found = self.plan.item(item_id)
-        if found is None:
-            called = self.reader.called_now(self.plan.name, item_id)
-            known = [item.id for item in self.plan.items]
-            raise UsageError(
-                f"no item {item_id!r} in the plan {self.plan.name!r}",
-                hint=f"it is called {called} now" if called else nearest(item_id, known, "items"),
-            )
-        return found
-
-    def improved(self) -> frozenset[str]:
-        """Return the ids of the items whose verdict in force is an improvement."""
-        return frozenset(improved_ids(self.reader.items(self.written.name)))
-
-    def resolved(self, item: Item) -> Resolved:
-        """Return the item's resolved recipe; raises PlanError where it can't be resolved."""
-        return resolve(self.plan, item, self.improved(), adopted=self.adopted())
-
-    def adopted(self) -> tuple[Item, ...]:
-        """Return the items whose treatments were made part of the base, in the order of their adoption."""
-        found = (self.plan.item(adoption.item) for adoption in self.reader.adoptions(self.plan.name))
-        return tuple(item for item in found if item is not None)
-
-    def resolved_or_none(self, item: Item) -> Resolved | None:
-        """Return the item's resolved recipe, or None where it has none or it can't be resolved yet."""
-        return self.resolutions([item]).get(item.id)
-
-    def resolutions(self, items: Sequence[Item]) -> dict[str, Resolved]:
-        """Return the resolved recipes of items by id, without those that have none or can't be resolved yet."""
-        improved, adopted = self.improved(), self.adopted()
-        found: dict[str, Resolved] = {}
-        for item in items:
+        known: dict[str, str] = {}
+        for item in self.written.items:
             with contextlib.suppress(PlanError):
-                found[item.id] = resolve(self.plan, item, improved, adopted=adopted)
-        return found
-
-    def choice(self, *, by: str = "rank", without: Collection[str] = ()) -> Choice:
-        """Return the item to run next, leaving out those in `without`, and why each earlier one isn't it."""
-        found = choose(self.plan, self.states(), by="value" if by == "value" else "rank", without=without)
-        return with_fresh_baseline(self, found, without)
+                known[item.id] = resolve(self.written, item, improved).digest
+        return known
 
 
 def now() -> datetime:

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from optrack.host.leftovers import await_supervisors, end_leftovers
 from optrack.host.proc import is_alive
+from optrack.host.teardown import await_supervisors, end_leftovers
 from optrack.judge.failures import plain_failure
 from optrack.model.run import SUPERVISOR, Run
 from optrack.store.spool import claim_in, journals

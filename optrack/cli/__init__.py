@@ -1,9 +1,9 @@
-"""The command line: one thin file a command, loaded when it is called."""
+"""The command line: each command is loaded from its file when it is called."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 
 import click
@@ -13,75 +13,108 @@ from optrack.cli import output
 from optrack.cli.streams import is_terminal
 from optrack.errors import InterruptedRunError, OptrackError, UsageError
 
+_SECTIONS: dict[str, dict[str, dict[str, str]]] = {
+    "Run": {
+        "run": {
+            "next": "run the next pending item of the plan",
+            "run": "run these items, whatever their rank",
+            "attach": "follow a run that is going on",
+            "stop": "stop a run and tear its server down",
+        },
+        "inspect": {"watch": "print transitions and the ends of runs as they happen"},
+    },
+    "Inspect": {
+        "inspect": {
+            "status": "show where every item stands, and why",
+            "show": "show an item or a run in full",
+            "runs": "list the runs so far",
+            "log": "print the log of a run",
+            "compare": "compare two items or runs: differences, statistics, verdict",
+            "diff": "list what differs between the snapshots of two runs",
+            "failures": "list the failures so far, by fingerprint",
+        }
+    },
+    "Decide": {
+        "decide": {
+            "mark": "set an item's status by hand",
+            "note": "attach a remark to an item",
+            "accept": "record that a difference doesn't matter",
+            "adopt": "make an item's configuration the new baseline",
+            "ablate": "take a confounded treatment apart",
+            "audit": "judge everything again from the stored evidence",
+        }
+    },
+    "Plan": {
+        "plan": {
+            "plan": "check a plan, show what was understood, write a new one",
+            "use": "choose the plan to work on",
+            "todo": "export or import the plan as a todo list",
+            "add": "add an item: in the database only, or (--write) appended to the plan file",
+        }
+    },
+    "Report": {
+        "report": {
+            "export": "write the progress log",
+            "report": "write one item or run as a document",
+            "replay": "print a script that re-creates a run",
+            "parse": "show what would be recorded of a benchmark's output",
+            "import": "record a result that was measured elsewhere",
+        }
+    },
+    "Agents": {
+        "agents": {
+            "context": "one page for an agent: the plan, what stands where, what it may do",
+            "schema": "the JSON Schema of a command's JSON output",
+            "mcp": "a Model Context Protocol server for agents, on standard input and output",
+        }
+    },
+    "Set up": {
+        "setup": {
+            "demo": "run a whole campaign on this machine, without a GPU",
+            "doctor": "check whether this host and project are fit to measure",
+            "tui": "open the terminal UI (default on a TTY)",
+            "serve": "open the terminal UI in a browser",
+        }
+    },
+}
+"""The commands under their headings: by the file of `optrack.cli` that holds them, each with its one-line help."""
+
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "Run": ("next", "run", "attach", "stop", "watch"),
-    "See": ("status", "show", "runs", "log", "compare", "diff", "failures"),
-    "Decide": ("mark", "note", "accept", "adopt", "ablate", "audit"),
-    "Plan": ("plan", "use", "todo", "add"),
-    "Tell": ("export", "report", "replay", "parse", "import"),
-    "Agents": ("context", "schema", "mcp"),
-    "Set up": ("demo", "doctor", "tui", "serve"),
+    heading: tuple(name for names in files.values() for name in names) for heading, files in _SECTIONS.items()
 }
 """The commands by what they are for, in the order in which help lists them."""
 
 
+def _each() -> Iterator[tuple[str, str, str]]:
+    """Yield each command's name, file and one-line help."""
+    for files in _SECTIONS.values():
+        for file, names in files.items():
+            for name, summary in names.items():
+                yield name, file, summary
+
+
 class Commands(click.Group):
-    """A group that imports a command's module only when that command is called or described."""
+    """A group that imports a command's file only when that command is called or described."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, in the order of the help."""
-        return [name for names in COMMANDS.values() for name in names]
+        return [name for name, _, _ in _each()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command, imported now; None if there is no such command."""
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        command: click.Command = import_module(f"optrack.cli.{cmd_name}_command").command
-        return command
+        return next((_command(file, name) for name, file, _ in _each() if name == cmd_name), None)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands with their one-line help, under headings, without importing them."""
-        for heading, names in COMMANDS.items():
+        for heading, files in _SECTIONS.items():
             with formatter.section(heading):
-                formatter.write_dl([(name, SUMMARIES[name]) for name in names])
+                formatter.write_dl([pair for names in files.values() for pair in names.items()])
 
 
-SUMMARIES: dict[str, str] = {
-    "next": "run the next pending item of the plan",
-    "run": "run these items, whatever their rank",
-    "attach": "follow a run that is going on",
-    "stop": "stop a run, with its teardown",
-    "watch": "print transitions and the ends of runs as they happen",
-    "status": "what stands where, and why",
-    "show": "an item or a run, whole",
-    "runs": "the runs so far",
-    "log": "the log of a run",
-    "compare": "two items or runs: differences, statistics, verdict",
-    "diff": "what differs between the snapshots of two runs",
-    "failures": "failures so far, by fingerprint",
-    "mark": "set an item's status by hand",
-    "note": "attach a remark to an item",
-    "accept": "record that a difference doesn't matter",
-    "adopt": "make an item's configuration the new baseline",
-    "ablate": "take a confounded treatment apart",
-    "audit": "judge everything again from the stored evidence",
-    "plan": "check a plan, show what was understood, write a new one",
-    "use": "choose the plan to work on",
-    "todo": "the plan as a todo list, both ways",
-    "add": "add an item beside the plan's text, or to it",
-    "export": "the progress log",
-    "report": "one item or run, as a document",
-    "replay": "a script that re-creates a run",
-    "parse": "what would be recorded of a benchmark's output",
-    "import": "record a result that was measured elsewhere",
-    "context": "one page for an agent: the plan, what stands where, what it may do",
-    "schema": "the JSON Schema of a command's answer",
-    "mcp": "a Model Context Protocol server for agents, on standard input and output",
-    "demo": "a whole campaign on this machine, without a GPU",
-    "doctor": "whether this host and project are fit to measure",
-    "tui": "the screens, as without a command",
-    "serve": "the screens in a browser",
-}
+def _command(file: str, name: str) -> click.Command:
+    module = import_module(f"optrack.cli.{file}")
+    command: click.Command = getattr(module, name, None) or getattr(module, f"{name}_")
+    return command
 
 
 @click.command(
@@ -96,8 +129,7 @@ def cli(ctx: click.Context) -> None:
     """
     if ctx.invoked_subcommand is None:
         on_terminal = all(is_terminal(stream) for stream in (sys.stdin, sys.stdout, sys.stderr))
-        name = "tui" if on_terminal else "status"
-        ctx.invoke(import_module(f"optrack.cli.{name}_command").command)
+        ctx.invoke(_command("setup", "tui") if on_terminal else _command("inspect", "status"))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,10 +1,10 @@
-"""What every command gets: the campaign it works on, and whether it is to answer in JSON."""
+"""What every command gets: the project it works on, and how it answers, in words or in JSON."""
 
 from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
@@ -12,28 +12,24 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 import click
 
 from optrack.cli import output
+from optrack.errors import StoreError
 
 if TYPE_CHECKING:
+    from optrack.app.answers import Answer
     from optrack.app.campaign import Campaign
+    from optrack.app.project import Project
+    from optrack.settings import Settings
 
 P = ParamSpec("P")
 
-_CHANGING = frozenset(
-    (
-        "next",
-        "run",
-        "attach",
-        "stop",
-        "mark",
-        "note",
-        "accept",
-        "adopt",
-        "ablate",
-        "audit",
-        "use",
-        "add",
-        "import",
-    )
+_CHANGING = frozenset("next run attach stop mark note accept adopt ablate audit use add import demo".split())
+
+_PROSE = frozenset(("text", "why", "title"))
+"""The names of the arguments in which people write."""
+
+json_option = click.option("--json", "as_json", is_flag=True, help="answer with one JSON document on stdout")
+plan_option = click.option(
+    "--plan", "plan_file", type=click.Path(path_type=Path), metavar="FILE", help="the plan to use"
 )
 
 
@@ -45,18 +41,62 @@ class Call:
     as_json: bool
 
     @functools.cached_property
-    def campaign(self) -> Campaign:
-        """The campaign of the project that the current folder belongs to."""
-        from optrack.app.campaign import Campaign
+    def settings(self) -> Settings:
+        """The settings of the project that the current folder belongs to."""
         from optrack.settings import load_settings
 
-        campaign = Campaign(load_settings(Path.cwd()), self.plan_file)
-        output.guard(campaign.gate)
-        return campaign
+        return load_settings(Path.cwd())
+
+    @functools.cached_property
+    def project(self) -> Project:
+        """The project that the current folder belongs to."""
+        from optrack.app.project import Project
+
+        project = Project(self.settings, self.plan_file)
+        output.guard(project.gate)
+        return project
+
+    @functools.cached_property
+    def campaign(self) -> Campaign:
+        """The plan and where its items stood when this was first asked for."""
+        return self.project.campaign()
+
+    def recover(self) -> None:
+        """Close the runs whose runner has died, and say so, a line each."""
+        from optrack.app.running import recover
+
+        self.project.campaign()
+        for line in recover(self.project):
+            output.say(line)
+
+    def recovered(self) -> Campaign:
+        """Return the campaign, the runs whose runner has died closed; where the record can't be written, as it is."""
+        from optrack.app.running import recover
+
+        campaign, project = self.campaign, self.project
+        if project.scratch is not None:
+            output.say(f"no records yet, and none can be made: {project.settings.project} is read-only")
+            return campaign
+        try:
+            lines = recover(project)
+        except StoreError as error:
+            output.say(f"a run has died, which can't be recorded now: {error.message}")
+            return campaign
+        for line in lines:
+            output.say(line)
+        return project.campaign() if lines else campaign
 
 
-_PROSE = frozenset(("text", "why", "title"))
-"""The names of the arguments in which people write."""
+def emit(
+    call: Call, answer: Answer, as_text: Callable[[], str | Iterable[str] | None], *, indent: int | None = 2
+) -> None:
+    """Print an answer: as one JSON document, or what `as_text` makes of it (None: nothing on stdout)."""
+    if call.as_json:
+        output.answer(answer, indent=indent)
+        return
+    text = as_text()
+    if text is not None:
+        output.text(text)
 
 
 def _changes(name: str | None, options: Mapping[str, Any]) -> bool:
@@ -70,17 +110,22 @@ def _typed(text: str | None) -> str | None:
     return text if text is None or text.isascii() else os.fsencode(text).decode(errors="replace")
 
 
-def standard(function: Callable[Concatenate[Call, P], int | None]) -> Callable[..., int | None]:
-    """Give a command `--plan` and `--json`, and its function a `Call` in their place."""
-
-    @click.option(
-        "--plan", "plan_file", type=click.Path(path_type=Path), metavar="FILE", help="the plan to use"
-    )
-    @click.option("--json", "as_json", is_flag=True, help="answer with one JSON document on stdout")
+def _with_call(function: Callable[Concatenate[Call, P], int | None], *, has_plan: bool) -> Callable[..., Any]:
     @functools.wraps(function)
-    def wrapped(*args: Any, plan_file: Path | None, as_json: bool, **kwargs: Any) -> int | None:
+    def wrapped(*args: Any, as_json: bool, plan_file: Path | None = None, **kwargs: Any) -> int | None:
         kwargs.update({name: _typed(kwargs[name]) for name in _PROSE.intersection(kwargs)})
         output.streams.must_answer = not _changes(click.get_current_context().info_name, kwargs)
         return function(Call(plan_file=plan_file, as_json=as_json), *args, **kwargs)
 
-    return wrapped
+    with_json = json_option(wrapped)
+    return plan_option(with_json) if has_plan else with_json
+
+
+def standard(function: Callable[Concatenate[Call, P], int | None]) -> Callable[..., Any]:
+    """Give a command `--plan` and `--json`, and its function a `Call` in their place."""
+    return _with_call(function, has_plan=True)
+
+
+def without_plan(function: Callable[Concatenate[Call, P], int | None]) -> Callable[..., Any]:
+    """Give a command `--json`, and its function a `Call` in its place."""
+    return _with_call(function, has_plan=False)

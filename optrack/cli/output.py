@@ -6,14 +6,16 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from secrets import token_bytes
-from typing import Any
+from typing import TYPE_CHECKING
 
 from optrack.cli.streams import Streams, in_json, in_markup, is_terminal, visible
 from optrack.errors import OptrackError, PlanError
 from optrack.model.gate import Gate, known_secrets
-from optrack.render.documents import document, finite
+
+if TYPE_CHECKING:
+    from optrack.app.answers import Answer
 
 streams = Streams()
 """Where this command's output goes; the command line prepares them anew for each call."""
@@ -52,9 +54,11 @@ def prepare() -> None:
     streams = Streams.prepared()
 
 
-def data(fields: Mapping[str, Any], *, indent: int | None = 2) -> None:
-    """Print one JSON document on stdout; numbers that JSON lacks become null. On one line without `indent`."""
-    masked = gate().data(finite(document(**fields)))
+def answer(answer: Answer, *, indent: int | None = 2) -> None:
+    """Print an answer as one JSON document on stdout, on one line without `indent`."""
+    from optrack.app.answers import document
+
+    masked = gate().data(document(answer))
     json_text(json.dumps(masked, ensure_ascii=False, indent=indent, default=str))
 
 
@@ -98,23 +102,13 @@ def say(line: str) -> None:
     streams.narrate(visible(gate().text(line)))
 
 
-def error_fields(error: OptrackError) -> dict[str, Any]:
-    """Return an error as plain data."""
-    fields: dict[str, Any] = {
-        "code": error.code,
-        "message": error.message,
-        "hint": error.hint,
-        "where": error.where,
-    }
-    problems = error.problems if isinstance(error, PlanError) else ()
-    return fields | ({"problems": list(problems)} if problems else {})
-
-
 def report(error: OptrackError, *, as_json: bool) -> int:
     """Print an error (as a document on stdout with `as_json`) and return its exit code."""
     problems = error.problems if isinstance(error, PlanError) else ()
     if as_json and not streams.lost:
-        data({"error": error_fields(error)})
+        from optrack.app.answers import ErrorAnswer, error_body
+
+        answer(ErrorAnswer(error=error_body(error)))
         return error.exit_code
     where = f"{error.where}: " if error.where else ""
     say(f"optrack: {where}{error.message}")

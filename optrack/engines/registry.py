@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from functools import cache
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from optrack.engines.protocol import Engine
 from optrack.engines.sglang import SglangEngine
 from optrack.engines.vllm import VllmEngine
 from optrack.errors import PlanError
+from optrack.model.text import nearest
 
 GROUP = "optrack.engines"
 PYTHON = "python3"
@@ -39,6 +39,6 @@ def engine_named(name: str, python: str = PYTHON) -> Engine:
     known = engines(python)
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    hint = f"did you mean '{near[0]}'?" if near else f"known engines: {', '.join(known)}"
+    near = nearest(name, known, cutoff=0.5)
+    hint = f"did you mean '{near}'?" if near else f"known engines: {', '.join(known)}"
     raise PlanError(f"unknown engine '{name}'", hint=hint)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from optrack.engines.protocol import Arguments, flag
 from optrack.judge.applied import ALIASES
+from optrack.model.text import nearest
 from optrack.model.value import Frozen
 
 
@@ -89,8 +89,8 @@ def _unknown(arguments: Arguments, known: Known) -> Iterator[str]:
     names = [name for option in known.options for name in option.names]
     for name in arguments if names else ():
         if known.option(name) is None:
-            near = difflib.get_close_matches(flag(name), names, n=1, cutoff=0.6)
-            hint = f"; did you mean '{near[0].lstrip('-')}'?" if near else ""
+            near = nearest(flag(name), names, cutoff=0.6)
+            hint = f"; did you mean '{near.lstrip('-')}'?" if near else ""
             yield f"the installed SGLang has no server argument '{name}'{hint}"
 
 
@@ -98,8 +98,8 @@ def _bad_choices(arguments: Arguments, known: Known) -> Iterator[str]:
     for name, value in arguments.items():
         option = known.option(name)
         if option and option.choices and isinstance(value, str) and value not in option.choices:
-            near = difflib.get_close_matches(value, option.choices, n=1, cutoff=0.5)
-            hint = f"; did you mean '{near[0]}'?" if near else f" (choices: {', '.join(option.choices)})"
+            near = nearest(value, option.choices, cutoff=0.5)
+            hint = f"; did you mean '{near}'?" if near else f" (choices: {', '.join(option.choices)})"
             yield f"server argument '{name}' can't be '{value}'{hint}"
 
 
@@ -109,8 +109,8 @@ def _unknown_variables(env: Mapping[str, str | None], known: Known) -> Iterator[
         if not plain.startswith("SGLANG_") or plain in known.variables:
             continue
         if not _mentioned(plain, known.package):
-            near = difflib.get_close_matches(plain, known.variables, n=1, cutoff=0.8)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
+            near = nearest(plain, known.variables, cutoff=0.8)
+            hint = f"; did you mean '{near}'?" if near else ""
             yield f"the installed SGLang doesn't read {name}, and ignores it silently{hint}"
 
 

@@ -1,22 +1,68 @@
-"""One benchmark pass: run to its end while the server is watched, and what it wrote handed to the parser."""
+"""Commands run to their end, and one benchmark pass: the server is watched, what it wrote handed to the parser."""
 
 from __future__ import annotations
 
 import hashlib
+import signal
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from optrack.host import logs
-from optrack.host.command import Command
+from optrack.host.command import Command, Exit
 from optrack.host.launch import breached, command_failed, interrupted, not_started, server_ended, stage_failed
 from optrack.host.logs import Limits, LogGuard, Mark
 from optrack.host.regular import is_regular, open_regular, problem_of
-from optrack.host.run import CommandTimeoutError
-from optrack.host.run import run as run_command
 from optrack.host.stretch import Stretch
-from optrack.host.tree import Tree
+from optrack.host.tree import Tree, start
 from optrack.model.run import ProcessId, Stage
+
+LOOK_EVERY_S = 0.05
+GRACE_S = 5.0
+
+
+class CommandTimeoutError(Exception):
+    """The command didn't end within its time and was ended; `timeout_s` is that time."""
+
+    def __init__(self, timeout_s: float) -> None:
+        super().__init__(f"not done after {timeout_s:g} s")
+        self.timeout_s = timeout_s
+
+
+def run_to_end(
+    command: Command,
+    *,
+    run: str,
+    timeout_s: float,
+    watch: Callable[[], None] = lambda: None,
+    is_forced: Callable[[], bool] = lambda: False,
+    on_new: Callable[[ProcessId], None] | None = None,
+    keep_background: bool = False,
+) -> Exit:
+    """Run a command to its end and return how it ended.
+
+    `watch` is called at least every 50 ms and may raise, which ends the command at once; it then has 5 s to go
+    by itself, or less once `is_forced` says True. What the command leaves in the background is ended with it, unless
+    `keep_background` leaves it for the run's end. Raises CommandTimeoutError.
+    """
+    tree = start(command, run=run, on_new=on_new)
+    deadline = tree.started + timeout_s
+    done = False
+    try:
+        while (exit_ := tree.wait(LOOK_EVERY_S)) is None:
+            watch()
+            tree.refresh()
+            if time.monotonic() >= deadline:
+                raise CommandTimeoutError(timeout_s)
+        done = True
+        return exit_
+    finally:
+        if done and keep_background:
+            tree.track()
+            tree.close()
+        else:
+            tree.stop(signal=signal.SIGTERM, grace_s=GRACE_S, is_forced=is_forced)
 
 
 class Bench(Protocol):
@@ -58,7 +104,7 @@ def run_bench(
     whole = {**(env or {}), **command.env}
     bench = Command(shell=command.shell, env=whole, cwd=cwd, log=log)
     try:
-        exit_ = run_command(
+        exit_ = run_to_end(
             bench, run=run, timeout_s=timeout_s, watch=watch.check, is_forced=is_forced, on_new=on_new
         )
     except CommandTimeoutError as error:
@@ -114,9 +160,9 @@ class _Watch:
             if (exit_ := server.ended()) is not None:
                 raise server_ended(self._stage, exit_, self._server_log or self._log, start=server.log_start)
             server.refresh()
-        for path, start, guard in self._guards:
+        for path, begin, guard in self._guards:
             if (breach := guard.check()) is not None:
-                raise breached(self._stage, breach, path, start=start)
+                raise breached(self._stage, breach, path, start=begin)
 
 
 class _Before(NamedTuple):

@@ -8,18 +8,32 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from optrack.host.environment import files_part, own_places, passed_environment, server_environment
+from optrack.host.environment import (
+    describe_file,
+    files_part,
+    own_places,
+    passed_environment,
+    server_environment,
+)
 from optrack.host.hardware import Places, hardware_part
 from optrack.host.libraries import libraries_part
 from optrack.host.limits import processes_part
 from optrack.host.packages import interpreter_of, packages_part
-from optrack.host.process_tree import Member, read_tree, serving_first
+from optrack.host.process_tree import Deadline, Member, read_tree, serving_first
 from optrack.judge.variables import plain
+from optrack.model.hardware import Hardware
 from optrack.model.masking import mask_text
-from optrack.model.snapshot import Snapshot
-
-Part = dict[str, Any]
-
+from optrack.model.part import Part
+from optrack.model.snapshot import (
+    PARTS,
+    Environment,
+    GitState,
+    Libraries,
+    Packages,
+    ProcessTree,
+    Snapshot,
+    WatchedFile,
+)
 
 CODE_S = 20.0
 """So long the capture of code and watched files may take in all, most of it while the server starts."""
@@ -40,18 +54,24 @@ class CodeCapture:
     ) -> None:
         self._found: Snapshot | None = None
         self._begin = time.monotonic()
+        self._until = Deadline(CODE_S)
         self._asked = (project, repo, copied_from, watch, salt)
         self._thread = Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
         project, repo, copied_from, watch, salt = self._asked
-        self._found = capture_code(project, repo, copied_from, watch, salt, time.monotonic() + CODE_S)
+        self._found = capture_code(project, repo, copied_from, watch, salt, self._until)
 
     def result(self, within_s: float) -> Snapshot | None:
         """Return what was captured, None if it isn't there so many seconds after its begin."""
         self._thread.join(max(0.0, self._begin + within_s - time.monotonic()))
         return self._found
+
+    def stop(self) -> None:
+        """Give up, and end the git that runs."""
+        self._until.expire()
+        self._thread.join(1.0)
 
 
 def capture_code(
@@ -60,12 +80,12 @@ def capture_code(
     copied_from: Path | None,
     watch: Sequence[Path],
     salt: bytes,
-    until: float | None = None,
+    until: Deadline | None = None,
 ) -> Snapshot:
     """Capture the code of the project and of the server's repository, and the watched files, until then."""
     return Snapshot(
-        git=_part(lambda: _repositories(project, repo, copied_from, salt, until), salt),
-        files=_part(lambda: files_part(watch, until), salt) if watch else {},
+        git=_captured(lambda: _repositories(project, repo, copied_from, salt, until), dict, salt),
+        files=_captured(lambda: files_part(watch, until), dict, salt) if watch else {},
     )
 
 
@@ -108,11 +128,14 @@ def capture_host(
     passed = {name: value for name, value in env.items() if value is not None}
     own = own_places(passed)
     return Snapshot(
-        env=_part(lambda: passed_environment(env, names=relevant, salt=salt, places=own), salt),
-        hardware=_part(
+        env=_captured(
+            lambda: passed_environment(env, names=relevant, salt=salt, places=own), Environment, salt
+        ),
+        hardware=_captured(
             lambda: hardware_part(
                 salt=salt, visible=passed.get("CUDA_VISIBLE_DEVICES"), library=nvml, places=places
             ),
+            Hardware,
             salt,
         ),
     )
@@ -136,8 +159,10 @@ def capture_running(
     seen = capture_seen(members, recipe_env=recipe_env, salt=salt, names=names)
     return seen.model_copy(
         update={
-            "libraries": _part(lambda: libraries_part(members, proc), salt),
-            "processes": _part(lambda: processes_part(members, salt=salt, places=places, proc=proc), salt),
+            "libraries": _captured(lambda: libraries_part(members, proc), Libraries, salt),
+            "processes": _captured(
+                lambda: processes_part(members, salt=salt, places=places, proc=proc), ProcessTree, salt
+            ),
         }
     )
 
@@ -152,10 +177,12 @@ def capture_seen(
     """Capture what can be told of processes that may have ended since they were seen: effective environment,
     packages and start-up files of their interpreter, code of its editable packages."""
     relevant, places = {*recipe_env, *names}, _places(members)
-    packages = _part(lambda: _packages(members, salt), salt)
+    packages = _captured(lambda: _packages(members, salt), Packages, salt)
     return Snapshot(
-        git=_part(lambda: _editable(packages or {}, salt), salt),
-        env=_part(lambda: server_environment(members, names=relevant, salt=salt, places=places), salt),
+        git=_captured(lambda: _editable(packages, salt), dict, salt),
+        env=_captured(
+            lambda: server_environment(members, names=relevant, salt=salt, places=places), Environment, salt
+        ),
         packages=packages,
     )
 
@@ -168,10 +195,16 @@ def merge(before: Snapshot, running: Snapshot) -> Snapshot:
     """Return both captures as one snapshot; a part that both have is merged key by key, what ran counting
     more."""
     parts: dict[str, Any] = {}
-    for name in Snapshot.model_fields:
+    for name in PARTS:
         old, new = getattr(before, name), getattr(running, name)
-        parts[name] = new if old is None else old if new is None else {**old, **new}
+        parts[name] = new if old is None else old if new is None else _merged(old, new)
     return Snapshot(**parts)
+
+
+def _merged(old: Any, new: Any) -> Any:
+    if isinstance(old, Part):
+        return old.model_copy(update={name: getattr(new, name) for name in new.model_fields_set})
+    return {**old, **new}
 
 
 def capture_after(snapshot: Snapshot, *, salt: bytes) -> Snapshot:
@@ -180,77 +213,75 @@ def capture_after(snapshot: Snapshot, *, salt: bytes) -> Snapshot:
     What was edited meanwhile is listed under `edited_in_run` of its repository and flagged in `files`.
     """
     git = {name: _looked_again(about, salt) for name, about in (snapshot.git or {}).items()}
-    files = {}
-    for path, about in (snapshot.files or {}).items():
-        now = files_part([Path(path)])[path] if "sha256" in about else about
-        changed = now.get("sha256") != about.get("sha256")
-        files[path] = (
-            {**about, "changed_in_run": True, "sha256_after": now.get("sha256")} if changed else about
-        )
-    return snapshot.model_copy(
-        update={"git": git or snapshot.git, "files": files if snapshot.files else snapshot.files}
+    files = {path: _read_again(path, about) for path, about in (snapshot.files or {}).items()}
+    return snapshot.model_copy(update={"git": git or snapshot.git, "files": files or snapshot.files})
+
+
+def _read_again(path: str, about: WatchedFile | str) -> WatchedFile | str:
+    if isinstance(about, str) or not about.has("sha256"):
+        return about
+    now = describe_file(Path(path)).sha256
+    return (
+        about
+        if now == about.sha256
+        else about.model_copy(update={"changed_in_run": True, "sha256_after": now})
     )
 
 
-def _looked_again(about: Any, salt: bytes) -> Any:
+def _looked_again(about: GitState | str, salt: bytes) -> GitState | str:
     from optrack.host.git import describe_repository
 
-    if not isinstance(about, Mapping) or "code" not in about:
+    if isinstance(about, str) or not about.has("code") or about.root is None:
         return about
-    now = describe_repository(Path(about["root"]), salt=salt, patch=False, until=time.monotonic() + CODE_S)
-    if "code" not in now or _code_state(now) == _code_state(about):
+    now = describe_repository(Path(about.root), salt=salt, patch=False, until=Deadline(CODE_S))
+    if not now.has("code") or _code_state(now) == _code_state(about):
         return about
-    before = {*about.get("changed", ()), *about.get("untracked", {})}
-    after = {*now.get("changed", ()), *now.get("untracked", {})}
+    before, after = {*about.changed, *about.untracked}, {*now.changed, *now.untracked}
     edited = sorted(before ^ after) or sorted(after) or ["committed changes"]
-    return {
-        **about,
-        "edited_in_run": edited,
-        "commit_after": now.get("commit"),
-        "code_after": now.get("code"),
-    }
+    return about.model_copy(
+        update={"edited_in_run": edited, "commit_after": now.commit, "code_after": now.code}
+    )
 
 
-def _code_state(about: Mapping[str, Any]) -> list[Any]:
+def _code_state(about: GitState) -> list[Any]:
     """Return what of a repository's description is its code, submodules included."""
-    own = [about.get(key) or None for key in ("code", "untracked", "left_out")]
-    inner = about.get("submodules") or {}
-    return [*own, {path: [module.get("commit"), _code_state(module)] for path, module in inner.items()}]
+    own = [about.code, about.untracked, about.left_out]
+    return [*own, {path: [module.commit, _code_state(module)] for path, module in about.submodules.items()}]
 
 
-def _part(capture: Callable[[], Part | None], salt: bytes) -> Part | None:
+def _captured(capture: Callable[[], Any], kind: Callable[..., Any], salt: bytes) -> Any:
     """Capture one part; whatever goes wrong with the system underneath leaves that part out, not the run."""
     try:
         return capture()
     except (OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError) as error:
-        return {"problem": mask_text(f"{type(error).__name__}: {error}", salt)}
+        return kind(problem=mask_text(f"{type(error).__name__}: {error}", salt))
 
 
 def _repositories(
-    project: Path, repo: Path | None, copied_from: Path | None, salt: bytes, until: float | None
-) -> Part:
+    project: Path, repo: Path | None, copied_from: Path | None, salt: bytes, until: Deadline | None
+) -> dict[str, GitState]:
     from optrack.host.git import describe_repository
 
-    found: Part = {"project": describe_repository(project, salt=salt, until=until)}
+    found = {"project": describe_repository(project, salt=salt, until=until)}
     if repo is not None:
-        found["repo"] = describe_repository(repo, salt=salt, until=until)
-        if copied_from is not None:
-            found["repo"]["copied_from"] = plain(str(copied_from))
+        state = describe_repository(repo, salt=salt, until=until)
+        copied = {} if copied_from is None else {"copied_from": plain(str(copied_from))}
+        found["repo"] = state.model_copy(update=copied)
     return found
 
 
-def _packages(members: Sequence[Member], salt: bytes) -> Part | None:
+def _packages(members: Sequence[Member], salt: bytes) -> Packages | None:
     for member in members:
         if interpreter := interpreter_of(member):
             return packages_part(interpreter, salt=salt)
     return None
 
 
-def _editable(packages: Mapping[str, Any], salt: bytes) -> Part | None:
+def _editable(packages: Packages | None, salt: bytes) -> dict[str, GitState]:
     """Return the code state of each editable package's repository."""
     from optrack.host.git import describe_repository
 
-    found: Part = {}
-    for name, folder in packages.get("editable", {}).items():
-        found[f"package {name}"] = describe_repository(Path(folder), salt=salt)
-    return found
+    folders = packages.editable if packages is not None else {}
+    return {
+        f"package {name}": describe_repository(Path(folder), salt=salt) for name, folder in folders.items()
+    }

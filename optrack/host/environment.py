@@ -5,35 +5,34 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from optrack.host.process_tree import Member
+from optrack.host.process_tree import Deadline, Member
 from optrack.host.regular import open_regular
 from optrack.judge.variables import is_noise, is_relevant, plain
 from optrack.model.masking import keyed_digest, mask_text, mask_value
+from optrack.model.snapshot import Disagreement, Environment, Program, WatchedFile
 
 
 def passed_environment(
     env: Mapping[str, str | None], *, names: Collection[str], salt: bytes, places: Mapping[str, str]
-) -> dict[str, Any]:
+) -> Environment:
     """Return what the runner passes: performance-relevant variables by value, the others by keyed digest.
 
     `names` are relevant beside the table (the recipe's own, the settings'); `places` are texts that differ in
     every run (its folder) and what stands for them.
     """
     text = {plain(name): plain(value) for name, value in env.items() if value is not None}
-    return {
-        "passed": _relevant(text, names, salt, places),
-        "other": _others(text, names, salt, places),
-    }
+    return Environment(
+        passed=_relevant(text, names, salt, places), other=dict(_others(text, names, salt, places))
+    )
 
 
 def server_environment(
     members: Sequence[Member], *, names: Collection[str], salt: bytes, places: Mapping[str, str]
-) -> dict[str, Any]:
+) -> Environment:
     """Return the effective environment: `server` (each relevant variable as the worker processes had it; a
     list where they disagree), `differing` (where the main process and others don't have the same), `observed_in`
     (which processes told), `program` (what the main process runs), and without `server` if no process that
@@ -44,12 +43,12 @@ def server_environment(
         observed, observed_in = [], "unknown"
     part: dict[str, Any] = {"observed_in": observed_in}
     if (main := _main(members)) is not None:
-        part["program"] = {"executable": Path(main.executable).name, "name": mask_text(main.name, salt)}
+        part["program"] = Program(executable=Path(main.executable).name, name=mask_text(main.name, salt))
     wiped = sorted(mask_text(member.name, salt) for member in members if member.environ is None)
     if wiped:
         part["unreadable"] = wiped
     if not observed:
-        return part
+        return Environment(**part)
     relevant = [_relevant(member.environ or {}, names, salt, places) for member in observed]
     everything = sorted(set().union(*relevant))
     part["server"] = {name: _agreed([values.get(name) for values in relevant]) for name in everything}
@@ -58,7 +57,7 @@ def server_environment(
         name: _agreed([values.get(name) for values in others]) for name in sorted(set().union(*others))
     }
     part["differing"] = _differing(members, part["server"], names, salt, places)
-    return part
+    return Environment(**part)
 
 
 def representative_processes(members: Sequence[Member]) -> tuple[list[Member], str]:
@@ -178,13 +177,13 @@ def _differing(
     names: Collection[str],
     salt: bytes,
     places: Mapping[str, str],
-) -> dict[str, Any]:
+) -> dict[str, Disagreement]:
     """Return, for each variable in which the tree's processes disagree, what the main process had (`leader`,
     left out where it can't be read) and what which of the others had."""
     main = _main(members) or next(iter(members), None)
     readable = [member for member in members if member.environ is not None and not member.helper]
     seen = {id(member): _relevant(member.environ or {}, names, salt, places) for member in readable}
-    found: dict[str, Any] = {}
+    found: dict[str, Disagreement] = {}
     for name in sorted(set(server).union(*seen.values())):
         if len({seen[id(member)].get(name) for member in readable}) > 1:
             about: dict[str, Any] = {}
@@ -197,7 +196,8 @@ def _differing(
                     others.setdefault("not set" if value is None else f"={value}", []).append(
                         mask_text(member.name, salt)
                     )
-            found[name] = {**about, "children": {value: sorted(who) for value, who in others.items()}}
+            children = {value: sorted(who) for value, who in others.items()}
+            found[name] = Disagreement(**about, children=children)
     return found
 
 
@@ -227,22 +227,22 @@ _GROWTH_BYTES = 64 * 2**20
 """How much a file may grow while it is read."""
 
 
-def files_part(watch: Sequence[Path], until: float | None = None) -> dict[str, Any]:
+def files_part(watch: Sequence[Path], until: Deadline | None = None) -> dict[str, WatchedFile]:
     """Return the digest and size of each watched file; of a folder, those of the files under it as one."""
     return {str(path): describe_file(path, until) for path in watch}
 
 
-def describe_file(path: Path, until: float | None = None) -> dict[str, Any]:
+def describe_file(path: Path, until: Deadline | None = None) -> WatchedFile:
     """Return `sha256` and `size` of a file; `sha256` is None, with the reason in `problem`, if it can't be
-    read, isn't a file with content (a pipe, a device), or has to be read after `until` (monotonic, seconds)."""
+    read, isn't a file with content (a pipe, a device), or has to be read after `until`."""
     try:
         if path.is_dir():
             return _describe_folder(path, until)
-        if until is not None and time.monotonic() > until:
-            return {"sha256": None, "problem": _LATE}
-        return {"sha256": content_digest(path), "size": path.stat().st_size}
+        if until is not None and until.left_s <= 0:
+            return WatchedFile(sha256=None, problem=_LATE)
+        return WatchedFile(sha256=content_digest(path), size=path.stat().st_size)
     except OSError as error:
-        return {"sha256": None, "problem": error.strerror or str(error) or type(error).__name__}
+        return WatchedFile(sha256=None, problem=error.strerror or str(error) or type(error).__name__)
 
 
 def regular_content(path: Path, limit: int) -> bytes:
@@ -274,16 +274,16 @@ def content_digest(path: Path, limit: int = WHOLE_LIMIT_BYTES) -> str:
     return f"ends:{digest.hexdigest()}"
 
 
-def _describe_folder(folder: Path, until: float | None) -> dict[str, Any]:
+def _describe_folder(folder: Path, until: Deadline | None) -> WatchedFile:
     digest = hashlib.sha256()
     size = 0
     for path in sorted(
         path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts
     ):
-        if until is not None and time.monotonic() > until:
-            return {"sha256": None, "problem": _LATE}
+        if until is not None and until.left_s <= 0:
+            return WatchedFile(sha256=None, problem=_LATE)
         digest.update(
             f"{path.relative_to(folder)}\0{content_digest(path)}\n".encode(errors="surrogateescape")
         )
         size += path.stat().st_size
-    return {"sha256": digest.hexdigest(), "size": size}
+    return WatchedFile(sha256=digest.hexdigest(), size=size)

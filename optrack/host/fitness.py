@@ -7,42 +7,16 @@ import random
 import re
 import socket
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Literal
 
 from optrack.errors import HostUnfitError
 from optrack.host import logs, proc
-from optrack.host import proc as sockets
 from optrack.host.gpus import GpuUse, gpu_use
-from optrack.host.leftovers import leftovers
+from optrack.host.teardown import leftovers
 from optrack.model.run import ProcessId
 from optrack.model.value import Frozen
-
-BACK_WITHIN_BYTES = 512 * 2**20
-POLL_S = 0.2
-
-
-def memory_held(before: Sequence[GpuUse]) -> tuple[str, ...]:
-    """Return one line for each GPU that has not got back the memory that was free in `before`."""
-    was = {gpu.index: gpu.used_bytes for gpu in before}
-    return tuple(
-        f"GPU {gpu.index} still holds {(gpu.used_bytes - was[gpu.index]) / 2**30:.1f} GiB"
-        + (f" for pids {', '.join(map(str, gpu.pids))}" if gpu.pids else "")
-        for gpu in gpu_use(was)
-        if gpu.used_bytes > was[gpu.index] + BACK_WITHIN_BYTES
-    )
-
-
-def wait_for_memory(
-    before: Sequence[GpuUse], *, within_s: float, is_forced: Callable[[], bool] = lambda: False
-) -> tuple[str, ...]:
-    """Wait until the GPUs' memory is back as it was; return what is still held after `within_s` seconds."""
-    deadline = time.monotonic() + within_s
-    while (held := memory_held(before)) and time.monotonic() < deadline and not is_forced():
-        time.sleep(POLL_S)
-    return held
-
 
 IDLE_GPU_BYTES = 2 * 2**30
 """A GPU on which nothing computes may hold so much: drivers and displays do."""
@@ -108,12 +82,12 @@ def is_free(port: int, host: str = "127.0.0.1") -> bool:
             probe.bind((host, port))
         except OSError:
             return False
-    return not sockets.is_listened(port)
+    return not proc.is_listened(port)
 
 
 def port_problem(port: int) -> str:
     """Say by whom a port that isn't free is held."""
-    return f"port {port} is held by {sockets.describe(port)}"
+    return f"port {port} is held by {proc.describe(port)}"
 
 
 def free_port(host: str = "127.0.0.1") -> int:
@@ -156,22 +130,25 @@ def _disk(folder: Path, needed: int) -> Problem | None:
 
 def _cpu(allowed: float) -> Problem | None:
     """Look for a moment at how busy the CPUs are, and with what. The load average would lag by minutes."""
-    before, begin = _ticks(), time.monotonic()
+    before, begin = _used(), time.monotonic()
     time.sleep(CPU_LOOK_S)
-    after, took = _ticks(), time.monotonic() - begin
+    after, took = _used(), time.monotonic() - begin
     cpus = len(os.sched_getaffinity(0)) or 1
-    per_s = os.sysconf("SC_CLK_TCK") * took
-    spent = {pid: ticks - before.get(pid, 0) for pid, ticks in after.items() if pid != os.getpid()}
-    share = sum(spent.values()) / per_s / cpus
+    spent = {pid: (used - before.get(pid, 0.0)) / took for pid, used in after.items() if pid != os.getpid()}
+    share = sum(spent.values()) / cpus
     if share <= allowed or not spent:
         return None
     top = max(spent, key=lambda pid: spent[pid])
     message = (
         f"the CPUs are {share:.0%} busy (allowed: {allowed:.0%}), most of all with pid {top} "
-        f"({proc.command_line(top)}) at {spent[top] / per_s:.1f} CPUs"
+        f"({proc.command_line(top)}) at {spent[top]:.1f} CPUs"
     )
     return Problem(kind="cpu", message=message, hint="let it end first")
 
 
-def _ticks() -> dict[int, int]:
-    return {pid: ticks for pid in proc.table() if (ticks := proc.cpu_ticks(pid)) is not None}
+def _used() -> dict[int, float]:
+    """Return the CPU seconds that each process has used so far."""
+    import psutil
+
+    found = {process.pid: process.info["cpu_times"] for process in psutil.process_iter(["cpu_times"])}
+    return {pid: times.user + times.system for pid, times in found.items() if times}

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from optrack.host.git_changes import changes, lfs_part
 from optrack.host.git_command import NO_GIT, TIMED_OUT, Answer, GitCommand, Status, head_of, open_repository
+from optrack.host.process_tree import Deadline
 from optrack.judge.variables import plain
 from optrack.model.masking import mask_text
+from optrack.model.snapshot import GitState, Unread
 
 _DEPTH = 3
 UNTRACKED_S = 8.0
@@ -21,29 +23,29 @@ _OWN = (":(top)", ":(exclude,top,glob)**/.optrack/**", ":(exclude,top).optrack")
 
 
 def describe_repository(
-    folder: Path, *, salt: bytes, patch: bool = True, depth: int = 0, until: float | None = None
-) -> dict[str, Any]:
-    """Return the state of the repository that holds `folder`, as plain data.
+    folder: Path, *, salt: bytes, patch: bool = True, depth: int = 0, until: Deadline | None = None
+) -> GitState:
+    """Return the state of the repository that holds `folder`.
 
     `state` is `branch`, `detached`, `unborn`, `bare`, `none` (no repository), `no_git` (no git to ask) or
     `refused` (git won't read it, for instance because somebody else owns it); in the last two the commit
     comes from the repository's files, and `unknown` lists what couldn't be told. With `patch` the uncommitted
-    changes are kept, too. What isn't done by `until` (monotonic, seconds) is left unknown.
+    changes are kept, too. What isn't done by `until` is left unknown.
     """
     if not folder.is_dir():
-        return {"state": "none", "problem": "no such folder"}
+        return GitState(state="none", problem="no such folder")
     repository = open_repository(folder)
     if repository is None:
         return _without_git(None, GitCommand(folder, until).ask("rev-parse", "--git-dir"))
     with repository:
         if repository.working_tree_dir is None or repository.bare:
-            return {"state": "bare", **head_of(repository), "branch": None}
+            return GitState(state="bare", **{**head_of(repository), "branch": None})
         return _describe(folder, repository, salt, patch, depth, until)
 
 
 def _describe(
-    folder: Path, repository: Any, salt: bytes, patch: bool, depth: int, until: float | None
-) -> dict[str, Any]:
+    folder: Path, repository: Any, salt: bytes, patch: bool, depth: int, until: Deadline | None
+) -> GitState:
     root, common = Path(repository.working_tree_dir).resolve(), Path(repository.common_dir).resolve()
     git = GitCommand(root, until)
     status = read_status(git)
@@ -65,22 +67,22 @@ def _describe(
     submodules = _submodules(git, status, salt, depth)
     data["dirty"] = status.dirty
     data |= changes(git, status, salt=salt, keep=patch)
-    unread = [data.get("unread"), *(module.get("unread") for module in submodules.values())]
+    unread = [data.get("unread"), *(module.unread for module in submodules.values())]
     if status.unlisted or any(unread):
         data["unread"] = _added_up([part for part in unread if part], unlisted=status.unlisted)
-    return {**data, "submodules": submodules} if submodules else data
+    return GitState(**data, submodules=submodules) if submodules else GitState(**data)
 
 
-def _added_up(parts: Sequence[Mapping[str, Any]], *, unlisted: bool) -> dict[str, Any]:
+def _added_up(parts: Sequence[Unread], *, unlisted: bool) -> Unread:
     """Return what is told of unread files of a repository and of its submodules as one."""
-    digests = [part["digest"] for part in parts]
-    whole = not unlisted and None not in digests
-    return {
-        "files": None if unlisted else sum(part["files"] for part in parts),
-        "bytes": sum(part["bytes"] for part in parts),
-        "first": [name for part in parts for name in part["first"]],
-        "digest": hashlib.sha256("".join(digests).encode()).hexdigest() if whole else None,
-    }
+    digests = [part.digest for part in parts if part.digest is not None]
+    whole = not unlisted and len(digests) == len(parts)
+    return Unread(
+        files=None if unlisted else sum(part.files or 0 for part in parts),
+        bytes=sum(part.bytes or 0 for part in parts),
+        first=[name for part in parts for name in part.first],
+        digest=hashlib.sha256("".join(digests).encode()).hexdigest() if whole else None,
+    )
 
 
 def _inside(folder: Path, root: Path) -> dict[str, str]:
@@ -111,10 +113,10 @@ def _background(git: GitCommand, commit: str | None, salt: bytes) -> dict[str, A
     return found
 
 
-def _submodules(git: GitCommand, status: Status, salt: bytes, depth: int) -> dict[str, Any]:
+def _submodules(git: GitCommand, status: Status, salt: bytes, depth: int) -> dict[str, GitState]:
     """Return the state of each submodule: the commit that is recorded and the one that is checked out. Those that
     differ are marked in `status`. Each is asked by itself, since git would ask them with their own settings."""
-    found: dict[str, Any] = {}
+    found: dict[str, GitState] = {}
     for path, recorded in sorted(status.links.items()):
         folder = git.folder / os.fsdecode(path)
         about: dict[str, Any] = {"recorded": recorded}
@@ -124,9 +126,9 @@ def _submodules(git: GitCommand, status: Status, salt: bytes, depth: int) -> dic
             about |= {"commit": recorded, "dirty": False}
         else:
             inner = describe_repository(folder, salt=salt, depth=depth + 1, until=git.until)
-            about |= {key: inner[key] for key in _OF_SUBMODULE if key in inner}
+            about |= {key: getattr(inner, key) for key in _OF_SUBMODULE if inner.has(key)}
             status.changed_links.add(path)
-        found[path] = about
+        found[path] = GitState(**about)
     return found
 
 
@@ -150,23 +152,19 @@ _OF_SUBMODULE = (
 )
 
 
-def _without_git(repository: Any, answer: Answer) -> dict[str, Any]:
+def _without_git(repository: Any, answer: Answer) -> GitState:
     """Return what can be told of a repository that git can't or won't read: its commit, from its own files."""
     complaint = answer.complaint.strip().strip("'").strip()
     if answer.status != NO_GIT and "not a git repository" in complaint and "dubious" not in complaint:
-        return {"state": "none"}
+        return GitState(state="none")
     state = "no_git" if answer.status == NO_GIT else "refused"
     if repository is None and state == "no_git":
-        return {"state": "none"}
+        return GitState(state="none")
     problem = "no git to ask" if state == "no_git" else refusal(complaint)
     if repository is None:
-        return {"state": state, "problem": problem, "unknown": ["commit"]}
-    return {
-        **head_of(repository),
-        "state": state,
-        "problem": problem,
-        "unknown": ["changes", "untracked files"],
-    }
+        return GitState(state=state, problem=problem, unknown=["commit"])
+    unknown = ["changes", "untracked files"]
+    return GitState(**head_of(repository), state=state, problem=problem, unknown=unknown)
 
 
 def unreadable(folder: Path) -> str | None:

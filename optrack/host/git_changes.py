@@ -11,15 +11,16 @@ import re
 import shutil
 import stat
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from optrack.host.environment import content_digest, regular_content
 from optrack.host.git_command import GitCommand, Status
+from optrack.host.process_tree import Deadline
 from optrack.judge.variables import plain
 from optrack.model.masking import keyed_digest, mask_text
+from optrack.model.snapshot import Lfs, Unread
 
 _NAMED = 200
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
@@ -84,7 +85,7 @@ def changes(git: GitCommand, status: Status, *, salt: bytes, keep: bool = True) 
         "left_out": dict(sorted(choice.left_out.items())),
     }
     unread = choice.unread()
-    return data | ({"unread": unread} if unread else {}) | _kept(patch, salt)
+    return data | ({"unread": unread} if unread is not None else {}) | _kept(patch, salt)
 
 
 def _own_index(git: GitCommand, folder: Path) -> Mapping[str, str]:
@@ -159,9 +160,9 @@ def _is_output(path: bytes) -> bool:
 
 class Selection:
     """Decides, file by file, what goes into the patch; `left_out` maps the other files that were read to why and to
-    their digest. Nothing is read after `until` (monotonic, seconds)."""
+    their digest. Nothing is read after `until`."""
 
-    def __init__(self, root: Path, salt: bytes, until: float | None) -> None:
+    def __init__(self, root: Path, salt: bytes, until: Deadline | None) -> None:
         self._root, self._salt, self._until = root, salt, until
         self._top = os.fsencode(root)
         self._kept = self._loose = self._read = self._count = 0
@@ -172,7 +173,7 @@ class Selection:
         """Whether a file goes into the patch."""
         if path.endswith(b"/"):
             return self._leave(path, "a repository of its own")
-        if self._until is not None and time.monotonic() > self._until:
+        if self._until is not None and self._until.left_s <= 0:
             return self._skip(path, None)
         try:
             about = os.lstat(os.path.join(self._top, path))  # noqa: PTH118 (a Path for each costs much)
@@ -207,23 +208,23 @@ class Selection:
             return self._leave(path, f"private {keyed_digest(digest, self._salt)}")
         return self._leave(path, f"{size} bytes {digest}")
 
-    def unread(self) -> dict[str, Any]:
+    def unread(self) -> Unread | None:
         """Return what is told of the files that weren't read: how many, their bytes, the first names, and a digest of
         their names, sizes and times; None as digest where there was no time to look at them."""
         if not self._unread:
-            return {}
+            return None
         digest = hashlib.sha256()
         for path, about in sorted(self._unread, key=lambda pair: pair[0]):
             if about is not None:
                 numbers = (about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino)
                 digest.update(path + b"\0" + repr(numbers).encode())
         seen = [about for _, about in self._unread if about is not None]
-        return {
-            "files": len(self._unread),
-            "bytes": sum(about.st_size for about in seen),
-            "first": [plain(path) for path, _ in self._unread[:_FIRST_NAMED]],
-            "digest": digest.hexdigest() if len(seen) == len(self._unread) else None,
-        }
+        return Unread(
+            files=len(self._unread),
+            bytes=sum(about.st_size for about in seen),
+            first=[plain(path) for path, _ in self._unread[:_FIRST_NAMED]],
+            digest=digest.hexdigest() if len(seen) == len(self._unread) else None,
+        )
 
     def _leave(self, path: bytes, why: str) -> bool:
         self.left_out[plain(path)] = why
@@ -252,7 +253,7 @@ def lfs_part(git: GitCommand, status: Status) -> dict[str, Any]:
         if _is_content_of_pointer(git, path):
             status.changed.remove(path)
     missing = [plain(path) for path in paths if _pointer_on_disk(git.folder / os.fsdecode(path))]
-    return {"lfs": {"files": len(paths), "missing": sorted(missing)}}
+    return {"lfs": Lfs(files=len(paths), missing=sorted(missing))}
 
 
 def _lfs_paths(git: GitCommand, status: Status) -> list[bytes]:

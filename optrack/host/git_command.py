@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from configparser import Error as ConfigError
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from optrack.host.process_tree import Deadline
 
 _CONFIG = (
     "core.fsmonitor=false",
@@ -53,6 +54,7 @@ _KEPT = ("GIT_CONFIG", "GIT_EXEC_PATH", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
 about (a hook sets some), or make it run or write something."""
 
 TIMEOUT_S = 60.0
+LOOK_EVERY_S = 0.25
 NO_GIT, TIMED_OUT = 127, 124
 """The status of an answer where there is no git to run, and where it took too long."""
 
@@ -104,9 +106,9 @@ class Status:
 
 
 class GitCommand:
-    """git, run in one folder; its commands together take until `until` (monotonic, seconds) at most."""
+    """git, run in one folder; its commands together take until `until` at most."""
 
-    def __init__(self, folder: Path, until: float | None = None) -> None:
+    def __init__(self, folder: Path, until: Deadline | None = None) -> None:
         self.folder = folder
         self.until = until
 
@@ -141,24 +143,35 @@ class GitCommand:
     def _run(
         self, words: Sequence[str], env: Mapping[str, str], feed: bytes, limit: float = TIMEOUT_S
     ) -> Answer:
-        limit = limit if self.until is None else min(limit, self.until - time.monotonic())
+        limit = limit if self.until is None else min(limit, self.until.left_s)
         if limit <= 0:
             return Answer(TIMED_OUT, b"", "git was not asked: the time for it was over")
         try:
-            done = subprocess.run(
+            process = subprocess.Popen(
                 ["git", "--no-pager", "--no-optional-locks", *_OPTIONS, *words],
                 cwd=self.folder,
                 env={**_inherited(), **_ENV, **env},
-                input=feed,
-                capture_output=True,
-                timeout=limit,
-                check=False,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
             )
-        except subprocess.TimeoutExpired:
-            return Answer(TIMED_OUT, b"", f"git {words[-1]} took more than {limit:.0f} s")
         except OSError as error:
             return Answer(NO_GIT, b"", f"git can't be run: {error.strerror or error}")
-        return Answer(done.returncode, done.stdout, done.stderr.decode(errors="replace").strip())
+        own = Deadline(limit)
+        unsent: bytes | None = feed
+        with process:
+            while True:
+                left = own.left_s if self.until is None else min(own.left_s, self.until.left_s)
+                try:
+                    output, complaint = process.communicate(unsent, timeout=max(0.0, min(left, LOOK_EVERY_S)))
+                    break
+                except subprocess.TimeoutExpired:
+                    unsent = None
+                    if left <= LOOK_EVERY_S:
+                        process.kill()
+                        process.communicate()
+                        return Answer(TIMED_OUT, b"", f"git {words[-1]} took more than {limit:.0f} s")
+        return Answer(process.returncode, output, complaint.decode(errors="replace").strip())
 
 
 _OPTIONS = [word for setting in _CONFIG for word in ("-c", setting)]

@@ -9,6 +9,7 @@ from typing import Any
 
 from optrack.host.process_tree import read_text
 from optrack.judge.variables import plain
+from optrack.model.hardware import Ecc, Gpu, Gpus, GpuState, Pcie
 from optrack.model.value import Frozen
 
 REASONS = {
@@ -90,7 +91,7 @@ NVLINKS = 36
 _CLOCKS = {"graphics": "NVML_CLOCK_GRAPHICS", "sm": "NVML_CLOCK_SM", "memory": "NVML_CLOCK_MEM"}
 
 
-def gpus_part(*, visible: str | None = None, library: Any = None) -> dict[str, Any]:
+def gpus_part(*, visible: str | None = None, library: Any = None) -> Gpus:
     """Return `driver`, `cuda`, `count`, `devices` (index -> facts, settings and state) and `topology` of the
     GPUs.
 
@@ -99,21 +100,21 @@ def gpus_part(*, visible: str | None = None, library: Any = None) -> dict[str, A
     """
     with opened_nvml(library) as nvml:
         if nvml is None:
-            return {"count": 0}
+            return Gpus(count=0)
         handles = nvml.devices()
         shown = visible_devices(
             visible, {i: str(nvml.ask("DeviceGetUUID", handle)) for i, handle in handles.items()}
         )
         cuda = nvml.ask("SystemGetCudaDriverVersion")
-        return {
-            "driver": nvml.ask("SystemGetDriverVersion"),
-            "nvml": nvml.ask("SystemGetNVMLVersion"),
-            "cuda": f"{cuda // 1000}.{cuda % 1000 // 10}" if cuda else None,
-            "count": len(handles),
-            "devices": {str(i): describe_device(nvml, handle) for i, handle in handles.items() if i in shown},
-            "hidden": {str(i): nvml.ask("DeviceGetName", h) for i, h in handles.items() if i not in shown},
-            "topology": _topology(nvml, {i: handle for i, handle in handles.items() if i in shown}),
-        }
+        return Gpus(
+            driver=nvml.ask("SystemGetDriverVersion"),
+            nvml=nvml.ask("SystemGetNVMLVersion"),
+            cuda=f"{cuda // 1000}.{cuda % 1000 // 10}" if cuda else None,
+            count=len(handles),
+            devices={str(i): describe_device(nvml, handle) for i, handle in handles.items() if i in shown},
+            hidden={str(i): nvml.ask("DeviceGetName", h) for i, h in handles.items() if i not in shown},
+            topology=_topology(nvml, {i: handle for i, handle in handles.items() if i in shown}),
+        )
 
 
 def visible_devices(visible: str | None, uuids: Mapping[int, str]) -> set[int]:
@@ -132,7 +133,7 @@ def visible_devices(visible: str | None, uuids: Mapping[int, str]) -> set[int]:
     return found
 
 
-def describe_device(nvml: Nvml, handle: Any) -> dict[str, Any]:
+def describe_device(nvml: Nvml, handle: Any) -> Gpu:
     """Return one GPU's facts and settings, and under `state` what moves. Clocks in MHz, power in W, memory in
     bytes."""
     ask = nvml.ask
@@ -143,56 +144,56 @@ def describe_device(nvml: Nvml, handle: Any) -> dict[str, Any]:
     bus = ask("DeviceGetPciInfo", handle)
     address = _text(getattr(bus, "busId", None))
     boost = ask("DeviceGetAutoBoostedClocksEnabled", handle)
-    return {
-        "name": ask("DeviceGetName", handle),
-        "uuid": ask("DeviceGetUUID", handle),
-        "capability": ".".join(map(str, capability)) if capability else None,
-        "vbios": ask("DeviceGetVbiosVersion", handle),
-        "memory_bytes": getattr(memory, "total", None),
-        "compute_mode": ask("DeviceGetComputeMode", handle),
-        "persistence": _switch(ask("DeviceGetPersistenceMode", handle)),
-        "mig": _switch(mig[0]) if mig else None,
-        "auto_boost": _switch(boost[0]) if boost else None,
-        "ecc": {
-            "mode": _switch(ecc[0]) if ecc else None,
-            "corrected_errors": ask("DeviceGetTotalEccErrors", handle, 0, 0),
-            "uncorrected_errors": ask("DeviceGetTotalEccErrors", handle, 1, 0),
-        },
-        "power_limit_w": _watts(ask("DeviceGetPowerManagementLimit", handle)),
-        "enforced_power_limit_w": _watts(ask("DeviceGetEnforcedPowerLimit", handle)),
-        "default_power_limit_w": _watts(ask("DeviceGetPowerManagementDefaultLimit", handle)),
-        "clocks": {
+    return Gpu(
+        name=ask("DeviceGetName", handle),
+        uuid=ask("DeviceGetUUID", handle),
+        capability=".".join(map(str, capability)) if capability else None,
+        vbios=ask("DeviceGetVbiosVersion", handle),
+        memory_bytes=getattr(memory, "total", None),
+        compute_mode=ask("DeviceGetComputeMode", handle),
+        persistence=_switch(ask("DeviceGetPersistenceMode", handle)),
+        mig=_switch(mig[0]) if mig else None,
+        auto_boost=_switch(boost[0]) if boost else None,
+        ecc=Ecc(
+            mode=_switch(ecc[0]) if ecc else None,
+            corrected_errors=ask("DeviceGetTotalEccErrors", handle, 0, 0),
+            uncorrected_errors=ask("DeviceGetTotalEccErrors", handle, 1, 0),
+        ),
+        power_limit_w=_watts(ask("DeviceGetPowerManagementLimit", handle)),
+        enforced_power_limit_w=_watts(ask("DeviceGetEnforcedPowerLimit", handle)),
+        default_power_limit_w=_watts(ask("DeviceGetPowerManagementDefaultLimit", handle)),
+        clocks={
             f"{kind}_{which}_mhz": ask(f"DeviceGet{call}", handle, nvml.number(constant))
             for kind, constant in _CLOCKS.items()
             for which, call in (("max", "MaxClockInfo"), ("application", "ApplicationsClock"))
         },
-        "pcie": {
-            "address": address,
-            "generation": ask("DeviceGetCurrPcieLinkGeneration", handle),
-            "width": ask("DeviceGetCurrPcieLinkWidth", handle),
-            "max_generation": ask("DeviceGetMaxPcieLinkGeneration", handle),
-            "max_width": ask("DeviceGetMaxPcieLinkWidth", handle),
-        },
-        "numa_node": _numa_node(address),
-        "nvlinks": sum(ask("DeviceGetNvLinkState", handle, link) == 1 for link in range(NVLINKS)),
-        "state": _state(nvml, handle, memory),
-    }
+        pcie=Pcie(
+            address=address,
+            generation=ask("DeviceGetCurrPcieLinkGeneration", handle),
+            width=ask("DeviceGetCurrPcieLinkWidth", handle),
+            max_generation=ask("DeviceGetMaxPcieLinkGeneration", handle),
+            max_width=ask("DeviceGetMaxPcieLinkWidth", handle),
+        ),
+        numa_node=_numa_node(address),
+        nvlinks=sum(ask("DeviceGetNvLinkState", handle, link) == 1 for link in range(NVLINKS)),
+        state=_state(nvml, handle, memory),
+    )
 
 
-def _state(nvml: Nvml, handle: Any, memory: Any) -> dict[str, Any]:
+def _state(nvml: Nvml, handle: Any, memory: Any) -> GpuState:
     ask = nvml.ask
     use = ask("DeviceGetUtilizationRates", handle)
-    return {
-        "temperature_c": ask("DeviceGetTemperature", handle, 0),
-        "power_w": _watts(ask("DeviceGetPowerUsage", handle)),
-        "performance_state": ask("DeviceGetPerformanceState", handle),
-        "sm_clock_mhz": ask("DeviceGetClockInfo", handle, nvml.number("NVML_CLOCK_SM")),
-        "memory_clock_mhz": ask("DeviceGetClockInfo", handle, nvml.number("NVML_CLOCK_MEM")),
-        "utilization_percent": getattr(use, "gpu", None),
-        "memory_used_bytes": getattr(memory, "used", None),
-        "throttle_reasons": throttle_bits(nvml, handle),
-        "processes": sorted(_process_name(pid) for pid in compute_pids(nvml, handle)),
-    }
+    return GpuState(
+        temperature_c=ask("DeviceGetTemperature", handle, 0),
+        power_w=_watts(ask("DeviceGetPowerUsage", handle)),
+        performance_state=ask("DeviceGetPerformanceState", handle),
+        sm_clock_mhz=ask("DeviceGetClockInfo", handle, nvml.number("NVML_CLOCK_SM")),
+        memory_clock_mhz=ask("DeviceGetClockInfo", handle, nvml.number("NVML_CLOCK_MEM")),
+        utilization_percent=getattr(use, "gpu", None),
+        memory_used_bytes=getattr(memory, "used", None),
+        throttle_reasons=throttle_bits(nvml, handle),
+        processes=sorted(_process_name(pid) for pid in compute_pids(nvml, handle)),
+    )
 
 
 def throttle_bits(nvml: Nvml, handle: Any) -> int | None:

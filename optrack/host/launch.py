@@ -10,7 +10,6 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from optrack.host import logs, proc
-from optrack.host import proc as sockets
 from optrack.host.command import Command, Exit
 from optrack.host.logs import START, Breach, Follower, Limits, LogGuard, Mark
 from optrack.host.parsing import ParseError, ParserProcess
@@ -186,7 +185,7 @@ class _Wait:
         A server that is just ending looks like a stranger for a moment, so one look isn't enough.
         """
         deadline = time.monotonic() + SURE_AFTER_S
-        while not sockets.are_held_by(port, {process.pid for process in self._tree.track()}):
+        while not proc.are_held_by(port, {process.pid for process in self._tree.track()}):
             if (exit_ := self._tree.ended()) is not None:
                 raise server_ended("ready", exit_, self._log, start=self._tree.log_start)
             if time.monotonic() >= deadline:
@@ -202,7 +201,7 @@ class _Wait:
         return stage_failed("ready", kind, message, self._log, start=start, outcome=outcome)
 
     def _look_at_port(self) -> None:
-        if sockets.is_listened(self._port):
+        if proc.is_listened(self._port):
             ours = self._tree.listening(self._port)
             if not ours and self._strange:
                 raise self._stranger(self._port)
@@ -221,7 +220,7 @@ class _Wait:
     def _stranger(self, port: int) -> StageFailed:
         leader = self._tree.leader.pid
         message = (
-            f"port {port} is held by {sockets.describe(port)}, "
+            f"port {port} is held by {proc.describe(port)}, "
             f"not by this run's server, pid {leader} ({proc.command_line(leader)})"
         )
         return self.failed("port_in_use", message)

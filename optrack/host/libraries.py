@@ -7,12 +7,13 @@ import re
 import struct
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from optrack.host.environment import content_digest
 from optrack.host.packages import normalised
 from optrack.host.process_tree import Member, read_bytes, read_text
 from optrack.judge.variables import plain
+from optrack.model.snapshot import Libraries, Library
 
 _PT_NOTE = 4
 _NT_GNU_BUILD_ID = 3
@@ -75,7 +76,7 @@ _NCCL = re.compile(rb"NCCL version (\d+\.\d+\.\d+)")
 _WHOLE_LIMIT_BYTES = 32 * 2**20
 
 
-def libraries_part(members: Sequence[Member], proc: Path = Path("/proc")) -> dict[str, Any]:
+def libraries_part(members: Sequence[Member], proc: Path = Path("/proc")) -> Libraries:
     """Return the `libraries` part: `loaded` (name -> path, version, build) over all processes, `preloaded`
     (from LD_PRELOAD and /etc/ld.so.preload, by name and content), and the main program's `executable`."""
     paths: dict[str, Path] = {}
@@ -86,18 +87,16 @@ def libraries_part(members: Sequence[Member], proc: Path = Path("/proc")) -> dic
         for path in mapped(proc / str(member.pid) / "maps"):
             if WATCHED.match(path.name) or path.name in {Path(entry).name for entry in preloaded}:
                 paths[str(path)] = path
-    loaded: dict[str, Any] = {}
+    loaded: dict[str, Library] = {}
     for path in (paths[name] for name in sorted(paths)):
         name = _short(path.name)
         loaded[name if name not in loaded else f"{name} {path.name}"] = _describe(path)
     program = next((member for member in members if not member.shell), None)
-    part: dict[str, Any] = {
-        "loaded": loaded,
-        "preloaded": sorted(f"{Path(p).name} {_build(Path(p))}" for p in preloaded),
-    }
-    if program is not None:
-        part["executable"] = {"path": plain(program.executable), "build": _build(Path(program.executable))}
-    return part
+    part = Libraries(loaded=loaded, preloaded=sorted(f"{Path(p).name} {_build(Path(p))}" for p in preloaded))
+    if program is None:
+        return part
+    executable = Library(path=plain(program.executable), build=_build(Path(program.executable)))
+    return part.model_copy(update={"executable": executable})
 
 
 def mapped(maps: Path) -> list[Path]:
@@ -115,8 +114,8 @@ def _short(name: str) -> str:
     return name.partition(".so")[0] + ".so"
 
 
-def _describe(path: Path) -> dict[str, Any]:
-    return {"path": plain(str(path)), "version": _version(path), "build": _build(path)}
+def _describe(path: Path) -> Library:
+    return Library(path=plain(str(path)), version=_version(path), build=_build(path))
 
 
 def _version(path: Path) -> str | None:

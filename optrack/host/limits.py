@@ -11,14 +11,16 @@ from typing import Any
 
 from optrack.host.environment import in_place, representative_processes
 from optrack.host.process_tree import Member, read_text
+from optrack.model.hardware import Allowances, ControlGroup
 from optrack.model.masking import mask_argv, mask_text
+from optrack.model.snapshot import Process, ProcessTree
 
 _UNLIMITED = 2**60
 
 
 def cgroup_limits(
     pid: int | str, *, proc: Path = Path("/proc"), root: Path = Path("/sys/fs/cgroup")
-) -> dict[str, Any]:
+) -> ControlGroup:
     """Return `cpus` (CPU time in cores), `cpuset`, `memory_nodes` and `memory_bytes` of a process's group;
     None where there is no limit. Version 2 is read from the group upwards (the tightest limit holds), version
     1 by controller."""
@@ -39,30 +41,30 @@ def _groups(text: str) -> dict[str, str]:
     return found
 
 
-def _version_2(root: Path, path: str) -> dict[str, Any]:
+def _version_2(root: Path, path: str) -> ControlGroup:
     folder = root / path.lstrip("/")
     folders = [folder, *folder.parents]
     folders = folders[: folders.index(root) + 1] if root in folders else [folder]
     cpus = [quota for place in folders if (quota := _quota(read_text(place / "cpu.max"))) is not None]
     memory = [limit for place in folders if (limit := _number(read_text(place / "memory.max"))) is not None]
-    return {
-        "cpus": min(cpus, default=None),
-        "cpuset": read_text(folder / "cpuset.cpus.effective"),
-        "memory_nodes": read_text(folder / "cpuset.mems.effective"),
-        "memory_bytes": min(memory, default=None),
-    }
+    return ControlGroup(
+        cpus=min(cpus, default=None),
+        cpuset=read_text(folder / "cpuset.cpus.effective"),
+        memory_nodes=read_text(folder / "cpuset.mems.effective"),
+        memory_bytes=min(memory, default=None),
+    )
 
 
-def _version_1(root: Path, groups: dict[str, str]) -> dict[str, Any]:
+def _version_1(root: Path, groups: dict[str, str]) -> ControlGroup:
     quota = _number(_file(root, "cpu", groups, "cpu.cfs_quota_us"))
     period = _number(_file(root, "cpu", groups, "cpu.cfs_period_us"))
     memory = _number(_file(root, "memory", groups, "memory.limit_in_bytes"))
-    return {
-        "cpus": quota / period if quota and period and quota > 0 else None,
-        "cpuset": _file(root, "cpuset", groups, "cpuset.cpus"),
-        "memory_nodes": _file(root, "cpuset", groups, "cpuset.mems"),
-        "memory_bytes": memory if memory is not None and memory < _UNLIMITED else None,
-    }
+    return ControlGroup(
+        cpus=quota / period if quota and period and quota > 0 else None,
+        cpuset=_file(root, "cpuset", groups, "cpuset.cpus"),
+        memory_nodes=_file(root, "cpuset", groups, "cpuset.mems"),
+        memory_bytes=memory if memory is not None and memory < _UNLIMITED else None,
+    )
 
 
 def _file(root: Path, controller: str, groups: dict[str, str], name: str) -> str | None:
@@ -88,44 +90,41 @@ _LIMITS = {"locked_memory": "Max locked memory", "open_files": "Max open files",
 
 def processes_part(
     members: Sequence[Member], *, salt: bytes, places: Mapping[str, str], proc: Path = Path("/proc")
-) -> dict[str, Any]:
+) -> ProcessTree:
     """Return the `processes` part: the tree for people, and what its working processes may use."""
     observed, _ = representative_processes(members)
     workers = observed or [member for member in members if not member.shell] or list(members)
-    part: dict[str, Any] = {
-        "count": len(members),
-        "tree": [_line(member, members, salt, places) for member in members],
-        **allowances([member.pid for member in workers], proc=proc),
-    }
-    if workers:
-        part["cgroup"] = cgroup_limits(workers[0].pid, proc=proc)
-    return part
+    allowed = allowances([member.pid for member in workers], proc=proc)
+    part = ProcessTree(
+        count=len(members),
+        tree=[_line(member, members, salt, places) for member in members],
+        **{name: getattr(allowed, name) for name in allowed.model_fields_set},
+    )
+    return part.model_copy(update={"cgroup": cgroup_limits(workers[0].pid, proc=proc)}) if workers else part
 
 
-def allowances(pids: Sequence[int], *, proc: Path = Path("/proc")) -> dict[str, Any]:
+def allowances(pids: Sequence[int], *, proc: Path = Path("/proc")) -> Allowances:
     """Return what processes may use: CPUs, NUMA nodes and policy, priority, soft limits; each once if they agree."""
-    return {
-        "affinity": _common(pids, lambda pid: _status(proc, pid, "Cpus_allowed_list")),
-        "memory_nodes": _common(pids, lambda pid: _status(proc, pid, "Mems_allowed_list")),
-        "memory_policy": _common(pids, lambda pid: _memory_policy(proc, pid)),
-        "nice": _common(pids, _nice),
-        "scheduler": _common(pids, _policy),
-        "limits": {name: _common(pids, partial(_soft_limit, proc, title)) for name, title in _LIMITS.items()},
-    }
+    return Allowances(
+        affinity=_common(pids, lambda pid: _status(proc, pid, "Cpus_allowed_list")),
+        memory_nodes=_common(pids, lambda pid: _status(proc, pid, "Mems_allowed_list")),
+        memory_policy=_common(pids, lambda pid: _memory_policy(proc, pid)),
+        nice=_common(pids, _nice),
+        scheduler=_common(pids, _policy),
+        limits={name: _common(pids, partial(_soft_limit, proc, title)) for name, title in _LIMITS.items()},
+    )
 
 
-def _line(
-    member: Member, members: Sequence[Member], salt: bytes, places: Mapping[str, str]
-) -> dict[str, Any]:
+def _line(member: Member, members: Sequence[Member], salt: bytes, places: Mapping[str, str]) -> Process:
     pids = [other.pid for other in members]
     state = "unreadable" if member.environ is None else "as its parent's start" if member.forked else "read"
-    return {
-        "name": mask_text(member.name, salt),
-        "pid": member.pid,
-        "parent": pids.index(member.parent) if member.parent in pids else None,
-        "command": [in_place(word, places) for word in mask_argv(member.argv[:200], salt)],
-        "environment": state,
-    }
+    return Process(
+        name=mask_text(member.name, salt),
+        pid=member.pid,
+        parent=pids.index(member.parent) if member.parent in pids else None,
+        command=[in_place(word, places) for word in mask_argv(member.argv[:200], salt)],
+        environment=state,
+    )
 
 
 def _common(pids: Sequence[int], read: Callable[[int], Any]) -> Any:

@@ -7,13 +7,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlparse
 
 from optrack.host.environment import content_digest
 from optrack.host.process_tree import Member, read_bytes, read_text
 from optrack.judge.variables import plain
 from optrack.model.masking import mask_text
+from optrack.model.snapshot import Packages, Python
 
 _NAME = re.compile(r"^(?:python|pypy)\d?(?:\.\d+)?[a-z]*$")
 _VERSION = re.compile(r"(?:python|libpython)(\d+\.\d+)")
@@ -120,7 +120,7 @@ _DISTRIBUTION = re.compile(r"^(?P<name>.+?)-(?P<version>[^-]+)(?:-py[\d.]+)?\.(?
 _STARTUP = ("sitecustomize", "usercustomize")
 
 
-def packages_part(interpreter: Interpreter, *, salt: bytes) -> dict[str, Any]:
+def packages_part(interpreter: Interpreter, *, salt: bytes) -> Packages:
     """Return the `packages` part: the interpreter, `distributions` (name -> version, as the folders' names
     say), `editable` (name -> source folder), `direct` (name -> address and commit, PEP 610) and `startup`
     (sitecustomize, usercustomize and .pth files -> digest of their content).
@@ -140,20 +140,20 @@ def packages_part(interpreter: Interpreter, *, salt: bytes) -> dict[str, Any]:
                     _origin(entry, name, editable, direct, salt)
             elif entry.suffix == ".pth" or entry.stem in _STARTUP:
                 startup |= _startup_file(entry)
-    return {
-        "python": {
-            "executable": plain(str(interpreter.executable)),
-            "binary": plain(str(interpreter.binary)),
-            "prefix": plain(str(interpreter.prefix)),
-            "version": _full_version(interpreter),
-            "path": [plain(str(path)) for path in interpreter.python_path],
-            "folders": [plain(str(path)) for path in interpreter.folders],
-        },
-        "distributions": dict(sorted(distributions.items())),
-        "editable": dict(sorted(editable.items())),
-        "direct": dict(sorted(direct.items())),
-        "startup": dict(sorted(startup.items())),
-    }
+    return Packages(
+        python=Python(
+            executable=plain(str(interpreter.executable)),
+            binary=plain(str(interpreter.binary)),
+            prefix=plain(str(interpreter.prefix)),
+            version=_full_version(interpreter),
+            path=[plain(str(path)) for path in interpreter.python_path],
+            folders=[plain(str(path)) for path in interpreter.folders],
+        ),
+        distributions=dict(sorted(distributions.items())),
+        editable=dict(sorted(editable.items())),
+        direct=dict(sorted(direct.items())),
+        startup=dict(sorted(startup.items())),
+    )
 
 
 def normalised(name: str) -> str:

@@ -39,12 +39,6 @@ def row(pid: int) -> Row | None:
     return Row(pid, fields[0].decode(), *map(int, (fields[1], fields[2], fields[3], fields[19])))
 
 
-def cpu_ticks(pid: int) -> int | None:
-    """Return the CPU time that `pid` has used so far, in clock ticks; None if there is no such process."""
-    fields = _stat(pid)
-    return int(fields[11]) + int(fields[12]) if fields else None
-
-
 def table() -> dict[int, Row]:
     """Return every process of the machine by its pid. Costs about 20 microseconds a process."""
     rows: dict[int, Row] = {}
@@ -70,20 +64,23 @@ def environ(pid: int) -> dict[bytes, bytes]:
 
 def command_line(pid: int) -> str:
     """Return the command line of `pid` for people to read; its short name if it has none."""
+    import psutil
+
     try:
-        words = (PROC / str(pid) / "cmdline").read_bytes().rstrip(b"\0").split(b"\0")
-        text = b" ".join(words) or (PROC / str(pid) / "comm").read_bytes().strip()
-    except OSError:
+        process = psutil.Process(pid)
+        line = " ".join(process.cmdline()) or process.name()
+    except psutil.Error:
         return "?"
-    line = text.decode(errors="replace")
     return line if len(line) <= 120 else f"{line[:119]}…"
 
 
 def program(pid: int) -> str:
     """Return the file name of the program that `pid` executes, or an empty text."""
+    import psutil
+
     try:
-        return (PROC / str(pid) / "exe").readlink().name
-    except OSError:
+        return Path(psutil.Process(pid).exe()).name
+    except psutil.Error:
         return ""
 
 

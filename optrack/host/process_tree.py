@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,38 +11,10 @@ from pathlib import Path
 from optrack.judge.variables import parse_environ, plain
 
 _SHELLS = frozenset(
-    {
-        *(
-            "sh",
-            "bash",
-            "dash",
-            "zsh",
-            "fish",
-            "ksh",
-            "busybox",
-            "env",
-            "timeout",
-            "stdbuf",
-            "tee",
-            "nice",
-            "setsid",
-            "script",
-        ),
-        *(
-            "nsys",
-            "nsys-launcher",
-            "ncu",
-            "perf",
-            "strace",
-            "ltrace",
-            "gdb",
-            "valgrind",
-            "sudo",
-            "su",
-            "runuser",
-        ),
-        *("mpirun", "mpiexec", "orterun", "prterun", "uv", "tini", "dumb-init", "conda", "time"),
-    }
+    (
+        "sh bash dash zsh fish ksh busybox env timeout stdbuf tee nice setsid script nsys nsys-launcher ncu perf "
+        "strace ltrace gdb valgrind sudo su runuser mpirun mpiexec orterun prterun uv tini dumb-init conda time"
+    ).split()
 )
 """Shells and wrappers that start the real program and wait for it."""
 
@@ -156,7 +129,7 @@ class ProcessObservations:
 
 def _with_fork(member: Member, images: dict[int, str]) -> Member:
     forked = images.get(member.parent) is not None and images[member.parent] == images[member.pid]
-    return Member(**{**member.__dict__, "forked": True}) if forked else member
+    return replace(member, forked=True) if forked else member
 
 
 def _member(pid: int, stat: list[str], proc: Path) -> Member:
@@ -215,6 +188,22 @@ def _stat(folder: Path) -> list[str] | None:
     if not data:
         return None
     return data.rpartition(b")")[2].decode().split()
+
+
+class Deadline:
+    """A moment after which nothing more is begun: so many seconds from now, or as soon as `expire` is called."""
+
+    def __init__(self, within_s: float) -> None:
+        self._at = time.monotonic() + within_s
+
+    @property
+    def left_s(self) -> float:
+        """How many seconds are left, less than 0 afterwards."""
+        return self._at - time.monotonic()
+
+    def expire(self) -> None:
+        """Let the moment be now."""
+        self._at = time.monotonic()
 
 
 def read_bytes(path: Path) -> bytes | None:

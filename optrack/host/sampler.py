@@ -2,43 +2,41 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from optrack.host.gpus import REASONS, Nvml, compute_pids, foreign_names, opened_nvml, throttle_bits
-from optrack.host.process_tree import read_bytes, read_text
-
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+from optrack.model.hardware import CpuLoad, GpuLoad, Load, Sampling, Spread
 
 
-def cpu_times(proc: Path = Path("/proc")) -> tuple[float, float, float]:
-    """Return (busy, all, stolen) CPU seconds of the host since boot, over all CPUs (proc(5), /proc/stat)."""
-    words = (read_bytes(proc / "stat") or b"cpu 0 0 0 0 0 0 0 0").split(b"\n", 1)[0].split()[1:9]
-    ticks = [int(word) for word in words] + [0] * (8 - len(words))
-    idle = ticks[3] + ticks[4]
-    return (sum(ticks) - idle - ticks[7]) / _TICKS_PER_S, sum(ticks) / _TICKS_PER_S, ticks[7] / _TICKS_PER_S
+def cpu_times() -> tuple[float, float, float]:
+    """Return (busy, all, stolen) CPU seconds of the host since boot, over all CPUs."""
+    import psutil
+
+    times = psutil.cpu_times()
+    whole = sum(times[:8])  # what follows, time of guests, is contained in these
+    return whole - times.idle - times.iowait - times.steal, whole, times.steal
 
 
 Used = Mapping[int, tuple[float, float]]
-"""Process -> (CPU seconds that it used, its ended and awaited children included; seconds after boot of its
-start)."""
+"""Process -> (CPU seconds that it used, its ended and awaited children included; time of its start)."""
 
 
-def tree_ticks(pids: Collection[int], proc: Path = Path("/proc")) -> Used:
+def used_by(pids: Collection[int]) -> Used:
     """Return what each of these processes used, as far as they still run."""
+    import psutil
+
     found: dict[int, tuple[float, float]] = {}
     for pid in pids:
-        data = read_bytes(proc / str(pid) / "stat")
-        if data:
-            fields = data.rpartition(b")")[2].split()
-            used = sum(int(fields[index]) for index in (11, 12, 13, 14)) / _TICKS_PER_S
-            found[pid] = used, int(fields[19]) / _TICKS_PER_S
+        with contextlib.suppress(psutil.Error):
+            process = psutil.Process(pid)
+            found[pid] = sum(process.cpu_times()[:4]), process.create_time()
     return found
 
 
@@ -82,21 +80,20 @@ class Busy:
         self.step(times, own)
         self._last = None
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> CpuLoad:
         """Return mean busy cores, ours and others', and the load average of the last minute."""
-        load = (read_text(Path("/proc/loadavg")) or "").split()
         if self.elapsed_s <= 0:
-            return {"busy_cores": None, "own_cores": None, "foreign_cores": None}
+            return CpuLoad(busy_cores=None, own_cores=None, foreign_cores=None)
         own = self.own_s / self.elapsed_s
         busy = self.busy_s / self.elapsed_s
-        return {
-            "busy_cores": round(busy, 3),
-            "own_cores": round(own, 3),
-            "foreign_cores": round(max(0.0, busy - own), 3),
-            "foreign_share": round(max(0.0, busy - own) / (os.cpu_count() or 1), 3),
-            "stolen_cores": round(self.stolen_s / self.elapsed_s, 3),
-            "load_average": float(load[0]) if load else None,
-        }
+        return CpuLoad(
+            busy_cores=round(busy, 3),
+            own_cores=round(own, 3),
+            foreign_cores=round(max(0.0, busy - own), 3),
+            foreign_share=round(max(0.0, busy - own) / (os.cpu_count() or 1), 3),
+            stolen_cores=round(self.stolen_s / self.elapsed_s, 3),
+            load_average=round(os.getloadavg()[0], 2),
+        )
 
 
 _MEASURES = (
@@ -155,14 +152,14 @@ class Sampler:
 
     def _run(self) -> None:
         began = time.monotonic()
-        self._busy.begin(cpu_times(), tree_ticks(self._own()))
+        self._busy.begin(cpu_times(), used_by(self._own()))
         with opened_nvml(self._library) as nvml:
             handles = nvml.devices(self._gpus) if nvml is not None else {}
             while True:
                 self._sample(nvml, handles)
                 if self._stop.wait(self._interval_s):
                     break
-        self._busy.end(cpu_times(), tree_ticks(self._own()))
+        self._busy.end(cpu_times(), used_by(self._own()))
         self._elapsed_s += time.monotonic() - began
 
     def _own(self) -> set[int]:
@@ -174,7 +171,7 @@ class Sampler:
             if nvml is not None:
                 self._sample_gpu(nvml, index, handle)
         if self._samples % _SELDOM == 0:
-            self._busy.step(cpu_times(), tree_ticks(self._own()))
+            self._busy.step(cpu_times(), used_by(self._own()))
         self._samples += 1
         self._cost_s += time.thread_time() - cpu
 
@@ -201,32 +198,29 @@ class Sampler:
             own = self._own()
             self._foreign.setdefault(index, set()).update(foreign_names(compute_pids(nvml, handle), own))
 
-    def summary(self) -> Mapping[str, Any]:
+    def summary(self) -> Load:
         """Return the `load` part: of each GPU mean, least and most of each measure, the share of samples in
         which it was throttled and why, and others' processes; the CPU's load in cores, ours and others'; what
         sampling cost."""
         gpus = {
-            str(index): {
+            str(index): GpuLoad(
                 **{name: one.summary() for name, one in series.items() if one.count},
-                "throttled": {
+                throttled={
                     reason: round(count / max(self._samples, 1), 3)
                     for reason, count in self._throttled.get(index, {}).items()
                     if reason != "idle"
                 },
-                "foreign": sorted(self._foreign.get(index, ())),
-            }
+                foreign=sorted(self._foreign.get(index, ())),
+            )
             for index, series in self._series.items()
         }
-        return {
-            "gpus": gpus,
-            "cpu": self._busy.summary(),
-            "sampling": {
-                "samples": self._samples,
-                "interval_s": self._interval_s,
-                "elapsed_s": round(self._elapsed_s, 3),
-                "cpu_s": round(self._cost_s, 4),
-            },
-        }
+        sampling = Sampling(
+            samples=self._samples,
+            interval_s=self._interval_s,
+            elapsed_s=round(self._elapsed_s, 3),
+            cpu_s=round(self._cost_s, 4),
+        )
+        return Load(gpus=gpus, cpu=self._busy.summary(), sampling=sampling)
 
 
 class _Series:
@@ -246,5 +240,5 @@ class _Series:
         self._least = value if self._least is None else min(self._least, value)
         self._most = value if self._most is None else max(self._most, value)
 
-    def summary(self) -> dict[str, float | None]:
-        return {"mean": round(self._sum / self.count, 3), "min": self._least, "max": self._most}
+    def summary(self) -> Spread:
+        return Spread(mean=round(self._sum / self.count, 3), min=self._least, max=self._most)

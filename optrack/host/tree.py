@@ -12,7 +12,6 @@ import uuid
 from collections.abc import Callable, Mapping
 
 from optrack.host import logs, proc
-from optrack.host import proc as sockets
 from optrack.host.command import POLL_S, TREE, Command, Exit, alive, exit_of, kill_all, pidfd, send, spawn
 from optrack.host.proc import identity_of, is_alive
 from optrack.model.run import ProcessId
@@ -129,11 +128,11 @@ class Tree:
 
     def listening(self, port: int) -> bool:
         """Whether a process of the tree listens on the TCP port."""
-        return bool(sockets.holders(port, {process.pid for process in self.track()}))
+        return bool(proc.holders(port, {process.pid for process in self.track()}))
 
     def ports(self) -> tuple[int, ...]:
         """Return the TCP ports on which the tree's processes listen."""
-        return sockets.ports_of({process.pid for process in self.track()})
+        return proc.ports_of({process.pid for process in self.track()})
 
     def stop(self, *, signal: int, grace_s: float, is_forced: Callable[[], bool] = lambda: False) -> Stopped:
         """End the whole tree: the signal to its main processes, the grace, then killing what remains.

@@ -10,7 +10,7 @@ from typing import Any
 from optrack.judge.remarks import declining_lines
 from optrack.judge.variables import plain
 from optrack.model.masking import is_masked, mask_data, mask_value
-from optrack.model.snapshot import Snapshot
+from optrack.model.snapshot import Arguments, Environment, Libraries, Packages, Snapshot
 
 _MOVING = re.compile(
     r"(?:^|_)(?:timestamp|uptime|pid|port|uuid|ip|addr|address|host|url)$|"
@@ -38,7 +38,7 @@ def arguments_part(
     reported: Mapping[str, Any] | None,
     salt: bytes,
     log: str = "",
-) -> dict[str, Any]:
+) -> Arguments:
     """Return the `arguments` part of a snapshot: what the recipe asked, the command as written, what the running
     server says of itself and, by its log so far, declined, secrets masked.
 
@@ -52,14 +52,14 @@ def arguments_part(
         "declined": list(declining_lines(log, salt)),
     }
     if reported is None:
-        return part
+        return Arguments(**part)
     told: dict[str, Any] = mask_data(dict(reported), salt)
     if isinstance(applied := told.pop("applied", None), Mapping):
         part["changed"] = told.pop("changed", None) or {}
         told = {**(told.pop("state", None) or {}), **told, **applied}
     settings, moving = _split(told, _names(asked))
     part["reported"] = {**settings, "volatile": moving}
-    return part
+    return Arguments(**part)
 
 
 def _split(told: Mapping[str, Any], asked: set[str]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -108,34 +108,30 @@ def not_applied(
     and `libraries`. A masked value can only be compared with `salt`; without it, being set is enough.
     """
     wanted = {**recipe_env, **(expect or {}).get("env", {})}
-    env = snapshot.env or {}
-    seen, where = env.get("server"), "in the server's processes"
+    env = snapshot.env or Environment()
+    seen, where = env.server, "in the server's processes"
     if seen is None:
         seen, where = (
-            (env.get("passed"), "in what the commands were passed")
-            if "observed_in" not in env
-            else (None, "")
+            (env.passed, "in what the commands were passed") if not env.has("observed_in") else (None, "")
         )
     sentences = [] if seen is None else list(_variables(wanted, seen, where, salt))
-    sentences += _arguments((expect or {}).get("server", {}), (snapshot.arguments or {}).get("reported"))
-    sentences += _versions(
-        (expect or {}).get("packages", {}), (snapshot.packages or {}).get("distributions"), "package"
-    )
-    loaded = {
-        name: about.get("version") for name, about in (snapshot.libraries or {}).get("loaded", {}).items()
-    }
+    arguments, packages = snapshot.arguments or Arguments(), snapshot.packages or Packages()
+    sentences += _arguments((expect or {}).get("server", {}), arguments.reported)
+    sentences += _versions((expect or {}).get("packages", {}), packages.distributions, "package")
+    libraries = snapshot.libraries or Libraries()
+    loaded = {name: library.version for name, library in libraries.loaded.items()}
     sentences += _versions((expect or {}).get("libraries", {}), loaded, "library")
     return tuple(sentences)
 
 
 def rewritten_arguments(snapshot: Snapshot) -> tuple[str, ...]:
     """Return a sentence for each argument that the server applied otherwise than the recipe asked."""
-    arguments = snapshot.arguments or {}
-    if "changed" not in arguments:
-        return tuple(_arguments(arguments.get("asked", {}), arguments.get("reported")))
+    arguments = snapshot.arguments or Arguments()
+    if arguments.changed is None:
+        return tuple(_arguments(arguments.asked, arguments.reported))
     return tuple(
-        f"The server was started with {name} {_shown(about.get('asked'))} and applied {_shown(about.get('applied'))}."
-        for name, about in sorted(arguments["changed"].items())
+        f"The server was started with {name} {_shown(about.asked)} and applied {_shown(about.applied)}."
+        for name, about in sorted(arguments.changed.items())
     )
 
 
@@ -168,14 +164,15 @@ _UNSEEN = object()
 def _seen_of(snapshot: Snapshot, key: str, name: str) -> Any:
     """Return what ran of a recipe's leaf, or `_UNSEEN`."""
     if key == "env":
-        env = snapshot.env or {}
-        seen = env.get("server") if "observed_in" in env else env.get("passed")
+        env = snapshot.env or Environment()
+        seen = env.server if env.has("observed_in") else env.passed
         return _UNSEEN if seen is None else seen.get(name)
     if key == "server":
-        reported = (snapshot.arguments or {}).get("reported") or {}
+        reported = (snapshot.arguments or Arguments()).reported or {}
         return next((reported[known] for known in _report_names(name) if known in reported), _UNSEEN)
     if key == "patch":
-        return ((snapshot.git or {}).get("repo") or {}).get("code") or _UNSEEN
+        repo = snapshot.repositories.get("repo")
+        return (repo and repo.code) or _UNSEEN
     return _UNSEEN
 
 

@@ -117,10 +117,10 @@ def unseen_code(snapshots: Sequence[Snapshot | None]) -> tuple[Difference, ...]:
 
     Runs whose launches alternate read the same files; between others they may have been edited.
     """
-    git = [snapshot.git or {} for snapshot in snapshots if snapshot is not None]
+    git = [snapshot.repositories for snapshot in snapshots if snapshot is not None]
     if "repo" in {name for seen in git for name in seen}:
         return ()
-    if not git or any(seen.get("project", {}).get("state") != "none" for seen in git):
+    if not git or any("project" not in seen or seen["project"].state != "none" for seen in git):
         return ()
     return (
         Difference(

@@ -11,11 +11,12 @@ from optrack.judge.applied import not_applied, unseen_treatment
 from optrack.judge.coverage import covering_leaf
 from optrack.judge.field_table import Field
 from optrack.judge.fields import dotted, field_of, leaves, sentence
-from optrack.judge.unseen import captured, missing_part, unseen_sections, with_unfound
+from optrack.judge.unseen import Repositories, captured, missing_part, unseen_sections, with_unfound
 from optrack.judge.variables import is_noise
 from optrack.model.judgement import Comparison, Difference
 from optrack.model.masking import is_masked
-from optrack.model.snapshot import Snapshot
+from optrack.model.part import Part, plain
+from optrack.model.snapshot import PARTS, Environment, Snapshot
 
 __all__ = ["comparison", "differences", "is_accepted", "not_applied", "settled", "unseen_treatment"]
 
@@ -49,7 +50,7 @@ def differences(
     table notes them; fields of the login, of a launch or of optrack itself never appear.
     """
     found: list[Difference] = []
-    for part in Snapshot.model_fields:
+    for part in PARTS:
         ours, theirs = getattr(candidate, part), getattr(baseline, part)
         if not captured(ours) or not captured(theirs):
             found.extend(missing_part(part, captured(theirs), captured(ours)))
@@ -57,7 +58,9 @@ def differences(
         if part == "git":
             ours, theirs = with_unfound(ours, theirs, candidate), with_unfound(theirs, ours, baseline)
         found.extend(_part_differences(part, theirs, ours, declared))
-    found = _by_the_program(_without_echoes(found), candidate.env or {}, baseline.env or {})
+    found = _by_the_program(
+        _without_echoes(found), candidate.env or Environment(), baseline.env or Environment()
+    )
     found = list(settled(found, accepted))
     order = {"unexplained": 0, "unknown": 1, "volatile": 2, "declared": 3}
     return tuple(sorted(found, key=lambda d: (d.severity != "blocking", order[d.cls])))
@@ -73,7 +76,7 @@ def comparison(differences: Sequence[Difference]) -> Comparison:
 
 
 def _by_the_program(
-    found: list[Difference], candidate: Mapping[str, Any], baseline: Mapping[str, Any]
+    found: list[Difference], candidate: Environment, baseline: Environment
 ) -> list[Difference]:
     """Turn into notes the variables that the server's own program set for its workers while it ran.
 
@@ -98,22 +101,22 @@ def _by_the_program(
     ]
 
 
-def _set_at_run_time(name: str, env: Mapping[str, Any]) -> bool:
-    if name in (env.get("passed") or {}):
+def _set_at_run_time(name: str, env: Environment) -> bool:
+    if name in (env.passed or {}):
         return False
-    if (env.get("server") or {}).get(name) is None:
+    if (env.server or {}).get(name) is None:
         return True
-    differing = (env.get("differing") or {}).get(name)
-    return isinstance(differing, Mapping) and "leader" in differing and differing["leader"] is None
+    differing = (env.differing or {}).get(name)
+    return differing is not None and differing.has("leader") and differing.leader is None
 
 
 def _part_differences(
     part: str,
-    baseline: Mapping[str, Any],
-    candidate: Mapping[str, Any],
+    baseline: Part | Repositories,
+    candidate: Part | Repositories,
     declared: Mapping[str, tuple[Any, Any]],
 ) -> list[Difference]:
-    theirs, ours = dict(leaves(baseline, (part,))), dict(leaves(candidate, (part,)))
+    theirs, ours = dict(leaves(plain(baseline), (part,))), dict(leaves(plain(candidate), (part,)))
     unseen = unseen_sections(part, baseline, candidate, declared)
     found: list[Difference] = [difference for _, difference in sorted(unseen.items())]
     absent: set[tuple[str, ...]] = set()

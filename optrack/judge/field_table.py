@@ -166,7 +166,6 @@ _HARDWARE = (
     ),
     _informative("hardware.memory.available_bytes"),
     _informative("hardware.memory.swap_used_bytes"),
-    _informative("hardware.memory.huge_pages_free"),
     _stable("hardware.memory.**", "the memory setting {leaf}"),
     _informative("hardware.numa.*.memory_bytes", "the kernel's own share varies between boots"),
     _stable("hardware.numa.**", "the NUMA node {owner}"),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Sequence
 
 from optrack.judge.derived import derive
 from optrack.judge.failures import normalised
@@ -64,9 +63,8 @@ def declined(candidate: Snapshot, baseline: Snapshot, factors: Collection[str]) 
     return (*about, *others[:_MOST_TOLD], *more)
 
 
-def _lines(snapshot: Snapshot) -> Iterator[str]:
-    said: Any = (snapshot.arguments or {}).get("declined") or ()
-    yield from map(str, said if isinstance(said, Iterable) and not isinstance(said, (str, Mapping)) else ())
+def _lines(snapshot: Snapshot) -> Sequence[str]:
+    return snapshot.arguments.declined if snapshot.arguments is not None else ()
 
 
 def _words(text: str) -> set[str]:

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from optrack.model.judgement import Difference
-from optrack.model.snapshot import Snapshot
+from optrack.model.part import Part
+from optrack.model.snapshot import Environment, GitState, Program, Snapshot, Unread
 
 NEEDED = ("git", "env", "hardware")
 """Parts without which nothing can be said of a comparison, even if neither side has them."""
@@ -15,9 +16,13 @@ ONLY_WHEN_READY = ("arguments.reported", "libraries", "processes", "load")
 """What is captured of a server that is ready, and of no other."""
 
 
-def captured(part: Mapping[str, Any] | None) -> bool:
+Repositories = Mapping[str, GitState | str]
+
+
+def captured(part: Part | Mapping[str, Any] | None) -> bool:
     """Whether a part holds anything but the reason why it couldn't be captured."""
-    return part is not None and set(part) != {"problem"}
+    keys = part.model_fields_set if isinstance(part, Part) else part
+    return keys is not None and set(keys) != {"problem"}
 
 
 def missing_part(part: str, baseline: bool, candidate: bool) -> list[Difference]:
@@ -53,44 +58,44 @@ def of_a_failed_start(
     return (*told, _unknown("env.server", True, False, meaning))
 
 
-def _program(snapshot: Snapshot) -> Mapping[str, Any] | None:
+def _program(snapshot: Snapshot) -> Program | None:
     """Return the program whose variables were taken for the server's, None if none were."""
-    env = snapshot.env or {}
-    found = env.get("program") or {} if env.get("server") is not None and "observed_in" in env else None
-    return found if found is None or isinstance(found, Mapping) else {}
+    env = snapshot.env
+    if env is None or env.server is None or not env.has("observed_in"):
+        return None
+    return env.program or Program()
 
 
-def _same_program(
-    ours: Mapping[str, Any], theirs: Mapping[str, Any] | None, declared: Collection[str]
-) -> bool:
+def _same_program(ours: Program, theirs: Program | None, declared: Collection[str]) -> bool:
     """Whether both are the same program, by executable and script; a treatment may run another script, and a
     process may give itself a title."""
-    if not ours or not theirs or ours.get("executable") != theirs.get("executable"):
+    if theirs is None or Program() in (ours, theirs) or ours.executable != theirs.executable:
         return False
-    names = [str(side.get("name")) for side in (ours, theirs)]
+    names = [str(side.name) for side in (ours, theirs)]
     titled = any("::" in name for name in names)
     return names[0] == names[1] or titled or not {"launch", "engine"}.isdisjoint(declared)
 
 
-def _named(program: Mapping[str, Any] | None) -> str:
-    if not program:
+def _named(program: Program | None) -> str:
+    if program is None or program == Program():
         return "not known"
-    executable, name = str(program.get("executable")), str(program.get("name"))
+    executable, name = str(program.executable), str(program.name)
     return name if name.startswith(executable) else f"{executable} {name}"
 
 
-def with_unfound(
-    repositories: Mapping[str, Any], others: Mapping[str, Any], snapshot: Snapshot
-) -> Mapping[str, Any]:
+def with_unfound(repositories: Repositories, others: Repositories, snapshot: Snapshot) -> Repositories:
     """Return a side's repositories with those that it couldn't find because its packages weren't captured."""
     if captured(snapshot.packages):
         return repositories
     unfound = [name for name in others if name.startswith("package ") and name not in repositories]
-    return {**repositories, **{name: {"unknown": ["repository"]} for name in unfound}}
+    return {**repositories, **{name: GitState(unknown=["repository"]) for name in unfound}}
 
 
 def unseen_sections(
-    part: str, baseline: Mapping[str, Any], candidate: Mapping[str, Any], declared: Collection[str] = ()
+    part: str,
+    baseline: Part | Repositories,
+    candidate: Part | Repositories,
+    declared: Collection[str] = (),
 ) -> dict[tuple[str, ...], Difference]:
     """Return the sections that one side couldn't see: comparing their fields one by one would say nothing
     true."""
@@ -102,65 +107,63 @@ def unseen_sections(
     }
     found: dict[tuple[str, ...], Difference] = {}
     for section in sections.get(part, ()):
-        seen = [side.get(section) is not None for side in (baseline, candidate)]
-        hidden = part == "env" and any(
-            "observed_in" in side and not side.get(section) for side in (baseline, candidate)
+        seen = [getattr(side, section) is not None for side in (baseline, candidate)]
+        hidden = any(
+            isinstance(side, Environment) and side.has("observed_in") and not side.server
+            for side in (baseline, candidate)
         )
         if seen[0] != seen[1] or (hidden and not all(seen)):
             found[part, section] = _unseen_section(part, section, seen[0], seen[1])
-    for name in sorted(baseline.keys() & candidate.keys()) if part == "git" else ():
-        seen = [
-            not (isinstance(side[name], Mapping) and side[name].get("unknown"))
-            for side in (baseline, candidate)
-        ]
+    if part != "git" or isinstance(baseline, Part) or isinstance(candidate, Part):
+        return found
+    for name in sorted(baseline.keys() & candidate.keys()):
+        states = baseline[name], candidate[name]
+        seen = [not (isinstance(state, GitState) and state.unknown) for state in states]
         if not all(seen):
-            found[part, name] = _unseen_section(
-                part, name, seen[0], seen[1], _cause(baseline[name], candidate[name])
-            )
+            found[part, name] = _unseen_section(part, name, seen[0], seen[1], _cause(*states))
         elif not (name == "repo" and not {"repo", "patch"}.isdisjoint(declared)):
-            sides = (_unread(baseline[name]), _unread(candidate[name]))
-            if any(sides) and (sides[0] != sides[1] or None in [side.get("digest") for side in sides]):
+            sides = [_unread(state) for state in states]
+            told = [side for side in sides if side is not None]
+            if told and (sides[0] != sides[1] or None in [side.digest for side in told]):
                 found[part, name, "unread"] = _unknown(
-                    f"git.{name}.unread", not sides[0], not sides[1], _unread_meaning(name, sides)
+                    f"git.{name}.unread", sides[0] is None, sides[1] is None, _unread_meaning(name, told)
                 )
     return found
 
 
 def unread_sentences(snapshot: Snapshot) -> list[str]:
     """Return a sentence for each repository of which some files weren't read."""
-    git = snapshot.git or {}
     return [
-        f"{_files(about)} in the {name} repository were not read"
-        for name in git
-        if (about := _unread(git[name]))
+        f"{_files(unread)} in the {name} repository were not read"
+        for name, state in snapshot.repositories.items()
+        if (unread := _unread(state)) is not None
     ]
 
 
-def _unread(about: Any) -> Mapping[str, Any]:
-    found = about.get("unread") if isinstance(about, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+def _unread(state: GitState | str) -> Unread | None:
+    """Return what is told of a repository's unread files, None where there are none."""
+    unread = None if isinstance(state, str) else state.unread
+    return unread if unread is not None and unread.model_fields_set else None
 
 
-def _files(unread: Mapping[str, Any]) -> str:
-    count, first = unread.get("files"), ", ".join(map(str, unread.get("first", ())[:3]))
+def _files(unread: Unread) -> str:
+    count, first = unread.files, ", ".join(unread.first[:3])
     return f"{count if count is not None else 'some'} untracked file{'' if count == 1 else 's'}" + (
         f" ({first}, …)" if first else ""
     )
 
 
-def _unread_meaning(name: str, sides: Sequence[Mapping[str, Any]]) -> str:
-    more = max(sides, key=lambda side: side.get("files") or 0)
+def _unread_meaning(name: str, sides: Sequence[Unread]) -> str:
+    more = max(sides, key=lambda side: side.files or 0)
     return (
         f"{_files(more)} in the {name} repository were too many or too large to be read, and are not the same by "
         "name, size and time: whether they differ is unknown. Name what nothing reads in .gitignore."
     )
 
 
-def _cause(*sides: Any) -> str:
+def _cause(*states: GitState | str) -> str:
     """Return why git didn't tell of a repository, and what to do about it."""
-    problem = next(
-        (str(side["problem"]) for side in sides if isinstance(side, Mapping) and side.get("problem")), ""
-    )
+    problem = next((state.problem for state in states if isinstance(state, GitState) and state.problem), "")
     return f" {problem.rstrip('.')}." if problem else ""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from functools import cache
 
@@ -31,6 +30,7 @@ from optrack.metrics import generic as results_tsv
 from optrack.metrics import llama as llama_bench
 from optrack.metrics import nccl as nccl_tests
 from optrack.metrics.output import Parser
+from optrack.model.text import nearest
 
 GROUP = "optrack.parsers"
 RULES_ONLY = ("rules", "regex", "log", "none")
@@ -88,8 +88,8 @@ def parser_named(name: str) -> Parser:
     for parser in parsers():
         if wanted in {_folded(known) for known in (parser.name, *parser.aliases)}:
             return parser
-    near = difflib.get_close_matches(name, parser_names(), n=1, cutoff=0.5)
-    hint = f"did you mean '{near[0]}'?" if near else f"known parsers: {', '.join(parser_names())}"
+    near = nearest(name, parser_names(), cutoff=0.5)
+    hint = f"did you mean '{near}'?" if near else f"known parsers: {', '.join(parser_names())}"
     raise PlanError(f"unknown parser '{name}'", hint=hint)
 
 

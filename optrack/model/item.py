@@ -28,6 +28,11 @@ class Transition(Frozen):
     why: str
     run: str | None = None
 
+    @property
+    def by_hand(self) -> bool:
+        """Whether somebody set this status, rather than a run or what follows from runs."""
+        return self.run is None and self.who != "optrack"
+
 
 class Note(Frozen):
     """A remark that somebody attached to an item."""
@@ -97,9 +102,9 @@ class Acceptance(Frozen):
     plan: str
     field: str
     item: str | None
-    at: datetime
     who: str
     why: str
+    at: datetime
 
 
 class Adoption(Frozen):

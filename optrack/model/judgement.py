@@ -29,7 +29,7 @@ class Difference(Frozen):
     field: str
     baseline: Any
     candidate: Any
-    cls: DifferenceClass
+    cls: DifferenceClass = Field(serialization_alias="class")
     severity: Literal["blocking", "note"]
     meaning: str = ""
 
@@ -66,7 +66,6 @@ class Judgement(Frozen):
     metric: str
     effect: Effect | None = None
     comparison: Comparison = "unknown"
-    differences: tuple[Difference, ...] = ()
     attribution: Attribution = Attribution(status="single")
     reasons: tuple[str, ...] = ()
     launches_needed: int | None = None
@@ -74,6 +73,7 @@ class Judgement(Frozen):
     method: Literal["paired", "block", "history"] | None = None
     guards: tuple[Guard, ...] = ()
     derived: Mapping[str, float | None] = Field(default_factory=dict)
+    differences: tuple[Difference, ...] = ()
 
     @property
     def is_decided(self) -> bool:

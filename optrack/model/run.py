@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 from pydantic import Field
 
-from optrack.model.metrics import Sample
+from optrack.model.metrics import Metric, Sample, metric_named
+from optrack.model.plan import Plan
 from optrack.model.snapshot import Snapshot
 from optrack.model.value import Frozen
 
@@ -77,6 +78,14 @@ class Run(Frozen):
     snapshot: Snapshot | None = None
     artifacts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+def primary_metric(plan: Plan, runs: Iterable[Run]) -> Metric:
+    """Return the plan's primary metric: as the plan says, else as the samples do, else as its name implies."""
+    wanted = plan.metric
+    measured = next((s.metric for run in runs for s in run.samples if s.metric.name == wanted.name), None)
+    implied = measured or metric_named(wanted.name)
+    return Metric(name=wanted.name, unit=wanted.unit or implied.unit, better=wanted.better or implied.better)
 
 
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"

@@ -1,38 +1,195 @@
-"""What was captured of a run: code, environment, arguments, packages, hardware and processes."""
+"""What was captured of a run: code, environment, arguments, packages, libraries, hardware, files, processes, load."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import Field
+
+from optrack.model.hardware import Allowances, ControlGroup, Hardware, Load
+from optrack.model.part import Part, Text, Value
 from optrack.model.value import Frozen
 
-PARTS: tuple[str, ...] = (
-    "git",
-    "env",
-    "arguments",
-    "packages",
-    "libraries",
-    "hardware",
-    "files",
-    "processes",
-    "load",
-)
+
+class Unread(Part):
+    """Files of a repository that weren't read; `digest` is that of their names, sizes and times."""
+
+    files: int | None = None
+    bytes: int | None = None
+    first: list[str] = Field(default_factory=list)
+    digest: Text = None
+
+
+class Lfs(Part):
+    """Files kept through LFS, and those of which only the pointer is on disk."""
+
+    files: int | None = None
+    missing: list[str] = Field(default_factory=list)
+
+
+class GitState(Part):
+    """The code of a repository, or of one of its submodules (`recorded`: the commit that it should be at)."""
+
+    state: Text = None
+    root: Text = None
+    inside: Text = None
+    copied_from: Text = None
+    commit: Text = None
+    recorded: Text = None
+    branch: Text = None
+    worktree: bool | None = None
+    remote: Text = None
+    describe: Text = None
+    committed_at: Text = None
+    sparse: list[str] | None = None
+    shallow: bool | None = None
+    lfs: Lfs | None = None
+    dirty: bool | None = None
+    code: Text = None
+    changed: list[str] = Field(default_factory=list)
+    untracked: Mapping[str, str] = {}
+    left_out: Mapping[str, str] = {}
+    outputs: int | None = None
+    unread: Unread | None = None
+    patch: Text = None
+    patch_bytes: int | None = None
+    patch_digest: Text = None
+    masked: int | None = None
+    unknown: list[str] = Field(default_factory=list)
+    edited_in_run: list[str] | None = None
+    commit_after: Text = None
+    code_after: Text = None
+    submodules: Mapping[str, GitState] = {}
+
+
+class Program(Part):
+    """What the server's main process runs."""
+
+    executable: Text = None
+    name: Text = None
+
+
+class Disagreement(Part):
+    """A variable in which processes differ: the main one's value, and value -> which others had it."""
+
+    leader: Text = None
+    children: Mapping[str, list[str]] = {}
+
+
+class Environment(Part):
+    """Variables: passed to the commands, those of the server's processes (`observed_in`: which), digests of others."""
+
+    passed: Mapping[str, str] | None = None
+    server: Mapping[str, Value] | None = None
+    other: Mapping[str, Value] | None = None
+    differing: Mapping[str, Disagreement] | None = None
+    observed_in: Text = None
+    program: Program | None = None
+    unreadable: list[str] | None = None
+
+
+class AppliedArgument(Part):
+    """An argument that the server applied otherwise than asked."""
+
+    asked: Any = None
+    applied: Any = None
+
+
+class Arguments(Part):
+    """The server's arguments: asked by the recipe, the command as written, and what the server reports by name."""
+
+    asked: Mapping[str, Any] = {}
+    command: Text = None
+    declined: list[str] = Field(default_factory=list)
+    changed: Mapping[str, AppliedArgument] | None = None
+    reported: Mapping[str, Any] | None = None
+
+
+class Python(Part):
+    """The interpreter of the server, its PYTHONPATH, and the folders that hold packages."""
+
+    executable: Text = None
+    binary: Text = None
+    prefix: Text = None
+    version: Text = None
+    path: list[str] | None = None
+    folders: list[str] | None = None
+
+
+class Packages(Part):
+    """Python packages: name -> version, source folder, origin; and start-up files -> digest."""
+
+    python: Python | None = None
+    distributions: Mapping[str, Text] | None = None
+    editable: Mapping[str, str] = {}
+    direct: Mapping[str, str] = {}
+    startup: Mapping[str, str] = {}
+
+
+class Library(Part):
+    """A loaded file: its place, its version, and what tells its build apart."""
+
+    path: Text = None
+    version: Text = None
+    build: Text = None
+
+
+class Libraries(Part):
+    """Shared libraries of the server's processes."""
+
+    loaded: Mapping[str, Library] = {}
+    preloaded: list[str] = Field(default_factory=list)
+    executable: Library | None = None
+
+
+class WatchedFile(Part):
+    """A watched file or folder; `sha256` is null where it couldn't be read."""
+
+    sha256: Text = None
+    size: int | None = None
+    changed_in_run: bool | None = None
+    sha256_after: Text = None
+
+
+class Process(Part):
+    """A process of the server's tree; `parent` is its parent's place in the list."""
+
+    name: Text = None
+    pid: int | None = None
+    parent: int | None = None
+    command: list[str] = Field(default_factory=list)
+    environment: Text = None
+
+
+class ProcessTree(Allowances):
+    """The server's processes, and what those that work may use."""
+
+    count: int | None = None
+    tree: list[Process] = Field(default_factory=list)
+    cgroup: ControlGroup | None = None
 
 
 class Snapshot(Frozen):
-    """The parts of a snapshot, each plain data (nested mappings, lists, text, numbers, None).
+    """The parts of a snapshot. One that is None wasn't captured: a comparison of it is `unknown`.
 
-    A part that is None wasn't captured, so nothing can be said of it: a comparison of it is `unknown`.
-    `env.server` maps each performance-relevant variable to the value that the server's processes had.
+    `git` and `files` map names to states; why they couldn't be captured stands under `problem`.
     """
 
-    git: Mapping[str, Any] | None = None
-    env: Mapping[str, Any] | None = None
-    arguments: Mapping[str, Any] | None = None
-    packages: Mapping[str, Any] | None = None
-    libraries: Mapping[str, Any] | None = None
-    hardware: Mapping[str, Any] | None = None
-    files: Mapping[str, Any] | None = None
-    processes: Mapping[str, Any] | None = None
-    load: Mapping[str, Any] | None = None
+    git: Mapping[str, GitState | str] | None = None
+    env: Environment | None = None
+    arguments: Arguments | None = None
+    packages: Packages | None = None
+    libraries: Libraries | None = None
+    hardware: Hardware | None = None
+    files: Mapping[str, WatchedFile | str] | None = None
+    processes: ProcessTree | None = None
+    load: Load | None = None
+
+    @property
+    def repositories(self) -> dict[str, GitState]:
+        """The states of the captured repositories, by name."""
+        return {name: state for name, state in (self.git or {}).items() if isinstance(state, GitState)}
+
+
+PARTS: tuple[str, ...] = tuple(Snapshot.model_fields)

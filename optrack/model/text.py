@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known spelling nearest to `word`, or None if none is near."""
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.55) -> str | None:
+    """Return the known spelling nearest to `word`, or None if none is near; case, `-` and `_` are alike."""
+    near = all_near(word, known, count=1, cutoff=cutoff)
+    return near[0] if near else None
+
+
+def all_near(word: str, known: Iterable[str], *, count: int = 3, cutoff: float = 0.55) -> list[str]:
+    """Return up to `count` known spellings near to `word`, the nearest first."""
     folded = {name.casefold().replace("-", "_"): name for name in known}
-    near = difflib.get_close_matches(word.casefold().replace("-", "_"), list(folded), n=1, cutoff=0.55)
-    return folded[near[0]] if near else None
+    close = difflib.get_close_matches(word.casefold().replace("-", "_"), list(folded), n=count, cutoff=cutoff)
+    return [folded[name] for name in close]
+
+
+def did_you_mean(word: str, known: Sequence[str], what: str) -> str:
+    """Return a hint that names what `word` was probably meant to be, or which `what` there are."""
+    near = nearest(word, known, cutoff=0.5)
+    if near is not None:
+        return f"did you mean {near!r}?"
+    several = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
+    return f"{what}: {several}" if known else f"there are no {what} yet"
 
 
 def listed(words: Collection[str]) -> str:

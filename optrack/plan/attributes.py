@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from optrack.model.plan import Quantity
-from optrack.plan.document import Block, Listing, Paragraph, Quote, Table
+from optrack.plan.blocks import Block, Listing, Paragraph, Quote, Table
 from optrack.plan.quantity import EFFORT_UNITS, TIME_UNITS, is_quantity, quantity, unit_named
 from optrack.plan.text import Inline
 from optrack.plan.vocabulary import entries, folded, named, plain, words

@@ -3,136 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from collections.abc import Iterator
+from dataclasses import replace
 
-from optrack.model.plan import Quantity, RecipeLayer, Status
-from optrack.plan.attributes import (
-    Attribute,
-    attributes_in,
-    canonical,
-    effort_of,
-    gain_of,
-    is_property_table,
-    known_in,
-    said_in,
-)
-from optrack.plan.document import Block, Entry, Fence, Listing, Paragraph, Section, Table
+from optrack.model.plan import Status
+from optrack.plan.attributes import canonical, is_property_table
+from optrack.plan.blocks import Block, Entry, Fence, Listing, Paragraph, Section, Table
+from optrack.plan.candidate import Candidate
 from optrack.plan.fences import checklist
 from optrack.plan.labels import Label, read_label
-from optrack.plan.marks import Marked, read_title, status_of, take_remark
-from optrack.plan.quantity import EFFORT_UNITS, is_quantity
-from optrack.plan.recipe_blocks import is_recipe
+from optrack.plan.marks import read_title, split_title, status_of, take_remark
 from optrack.plan.text import Inline
-from optrack.plan.vocabulary import level_of, plain, words
+from optrack.plan.vocabulary import level_of, plain
 
-Form = Literal["heading", "bold", "entry", "row"]
-NOTE = ".note"
-_DASH = re.compile(r"\s+(?:—|–|--)\s+|\s—|—\s")
-_HYPHEN = re.compile(r"\s+-\s+")
 _TAIL = re.compile(r"\s*(?:[(\[（][^()\[\]（）]{1,60}[)\]）]|[^\w\s(\[]{1,4})?\s*[:：]?\s*")
 _BOXES: dict[str, Status] = {
     **dict.fromkeys("xX✓✔", "completed"), **dict.fromkeys("~-", "cancelled"), "/": "in_progress",
 }  # fmt: skip
-
-
-@dataclass(eq=False, slots=True)
-class Candidate:
-    """One place that could be an item; `above` is the candidate in whose place it stands, `lead` the words before
-    its list or table, `group` what its list or table is counted as."""
-
-    form: Form
-    line: int
-    text: Inline
-    level: int
-    above: Candidate | None = None
-    label: Label | None = None
-    box: str | None = None
-    number: int | None = None
-    mark: str | None = None
-    lead: str = ""
-    group: Listing | Table | None = None
-    own: bool = False
-    blocks: list[Block] = field(default_factory=list)
-    below: list[Candidate] = field(default_factory=list)
-    end: int = 0
-    marked: Marked = field(default_factory=lambda: Marked(""))
-    prose: str = ""
-    title: str = ""
-    status: Status | None = None
-    priority: str | None = None
-    risk: str | None = None
-    gain: Quantity | None = None
-    effort: Quantity | None = None
-    attributes: list[Attribute] = field(default_factory=list)
-    recipe: RecipeLayer | None = None
-    taken: bool = False
-    joins_groups: bool = False
-    reason: str = ""
-    parent: Candidate | None = None
-    own_id: str | None = None
-    id: str = ""
-
-    @property
-    def children(self) -> list[Candidate]:
-        """The candidates in its place that were taken as items."""
-        return [c for c in self.below if c.taken]
-
-    @property
-    def written_id(self) -> str | None:
-        """The id that the document itself gives, if it does."""
-        if self.mark is not None and self.mark != NOTE:
-            return self.mark
-        return self.label.id if self.label is not None and self.label.id is not None else self.own_id
-
-    @property
-    def is_group(self) -> bool:
-        """Whether such items usually hold others, or it stands among such."""
-        return self.joins_groups or (self.label is not None and self.label.is_group)
-
-    @property
-    def has_recipe(self) -> bool:
-        """Whether a recipe block stands in it."""
-        return any(isinstance(block, Fence) and is_recipe(block) for block in self.blocks)
-
-    def has(self, *keys: str) -> bool:
-        """Whether it has an attribute with one of these canonical keys."""
-        return any(attribute.key in keys for attribute in self.attributes)
-
-    def weight(self) -> int:
-        """How much it says beyond its title: a recipe most, then its box, then attributes."""
-        own = (self.gain is not None) + (self.effort is not None) + self.has("needs", "risk", "skip_if")
-        return own + 4 * self.has_recipe + 2 * (self.box is not None) + sum(c.weight() for c in self.children)
-
-    def read(self, without: Collection[int] = ()) -> None:
-        """Read title, gain, effort and status from the marks of its line, its blocks and the prose after its title;
-        `without` the lists whose entries are items of their own."""
-        marked, prose = self.marked, self.prose
-        self.title, self.status, self.priority = marked.title, marked.status, marked.priority
-        self.risk, self.gain, self.effort = marked.risk, marked.gain, marked.effort
-        blocks = [b for b in self.blocks if id(b) not in without] if without else self.blocks
-        self.attributes = list(attributes_in(blocks))
-        self.attributes += known_in(prose, self.line)
-        gain, effort = gain_of(self.attributes), effort_of(self.attributes)
-        if gain is not None and (self.gain is None or gain.low is not None or gain.high is not None):
-            self.gain = gain
-        if effort is not None and effort.unit and effort.unit not in EFFORT_UNITS:
-            self.gain, effort = self.gain or effort, None
-        self.effort = effort or self.effort
-        if prose and (self.gain is None or self.effort is None):
-            said = said_in(prose)
-            self.gain, self.effort = self.gain or said[0], self.effort or said[1]
-        status = next((a for a in self.attributes if a.key == "status"), None)
-        if self.box is None and status is not None:
-            self.status = status_of(status.value) or self.status
-        if self.box is None and self.status is None and _starts_done(blocks):
-            self.status = "completed"
-
-
-def is_baseline(candidate: Candidate) -> bool:
-    """Whether it is the baseline, which holds nothing to do."""
-    return candidate.label is not None and candidate.label.kind == "baseline"
 
 
 def find_candidates(root: Section, title: Section | None) -> Candidate:
@@ -318,7 +205,7 @@ def entry_candidate(entry: Entry, above: Candidate, listing: Listing) -> Candida
         blocks=entry.blocks,
         end=end,
     )
-    title, prose = split_title(line, label)
+    title, prose = split_title(line, label.title if label is not None and label.kind != "baseline" else None)
     marked = read_title(title, locations=True)
     if marked.status is None or (title.is_struck and marked.status == "cancelled"):
         after = status_of(prose[:160]) if _is_mark(prose) else None
@@ -372,45 +259,6 @@ def is_attribute(entry: Entry) -> bool:
     head = entry.lines[0].text[:80]
     cut = re.search(r"[:：]", head)
     return cut is not None and canonical(head[: cut.start()]) is not None
-
-
-def split_title(line: Inline, label: Label | None) -> tuple[Inline, str]:
-    """Return the title's part of an entry's text, and the prose that follows it."""
-    if label is not None and label.kind != "baseline":
-        at = line.text.find(label.title[:40])
-        line = line.after(at) if at > 0 else line
-    lead = line.stripped().lead
-    if line.is_struck and not line.all_struck:
-        end = line.struck_end
-        return line.cut(end), line.text[end:].lstrip(" :—–-.")
-    text = line.text
-    at = text.find(lead) + len(lead) if lead is not None else 0
-    tail = text[at:]
-    if lead is not None and (len(plain(lead)) > 2 or tail.lstrip()[:1] in (":", "：")):
-        bracket = re.match(r"\s*[(（][^()（）]*[)）]", tail)
-        if bracket is not None:
-            at, tail = at + bracket.end(), tail[bracket.end() :]
-        return line.cut(at), tail.lstrip(" :：—–-")
-    dash = _DASH.search(text, 2)
-    if dash is None:
-        hyphen = _HYPHEN.search(text, 2)
-        coded = bool(line.spans) and line.spans[0].code and hyphen is not None
-        dash = hyphen if hyphen is not None and (coded or is_quantity(text[hyphen.end() :])) else None
-    if dash is not None:
-        return line.cut(dash.start()), text[dash.end() :]
-    return line, ""
-
-
-def _starts_done(blocks: list[Block]) -> bool:
-    """Whether an item's text starts by saying that nothing is left to do."""
-    first = next(iter(blocks), None)
-    if isinstance(first, Listing) and first.entries and first.entries[0].box is None:
-        lines = first.entries[0].lines
-    elif isinstance(first, Paragraph):
-        lines = first.lines
-    else:
-        return False
-    return bool(lines) and words("status", "already").start(Inline.joined(lines).text[:120]) > 0
 
 
 def _last(block: Block) -> int:

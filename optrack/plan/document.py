@@ -8,13 +8,13 @@ a block of the outermost level begins, so that memory is bounded by the text and
 from __future__ import annotations
 
 import functools
-import gc
 import itertools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from optrack.plan.blocks import Block, Entry, Fence, Listing, Paragraph, Quote, Row, Section, Table
 from optrack.plan.text import Inline, lines_of
 
 if TYPE_CHECKING:
@@ -30,103 +30,6 @@ _PIECE = 2_000
 
 _TASK = re.compile(r"\[([ xX✓✔~\-/])\]\s+")
 _MARK = re.compile(r"\s?\{(?:#([^\s{}]+)|(\.note))\}\s*$")
-
-
-@dataclass(slots=True)
-class Paragraph:
-    """A paragraph, line by line."""
-
-    line: int
-    lines: list[Inline]
-
-
-@dataclass(slots=True)
-class Entry:
-    """An entry of a list: its number if ordered, its box if it has one, its first paragraph, what follows."""
-
-    line: int
-    number: int | None
-    box: str | None
-    lines: list[Inline]
-    blocks: list[Block] = field(default_factory=list)
-    mark: str | None = None
-
-
-@dataclass(slots=True)
-class Listing:
-    """A list."""
-
-    line: int
-    ordered: bool
-    entries: list[Entry]
-
-
-@dataclass(slots=True)
-class Row:
-    """A row of a table."""
-
-    line: int
-    cells: list[Inline]
-    mark: str | None = None
-
-
-@dataclass(slots=True)
-class Table:
-    """A table; a row may have fewer cells than the header."""
-
-    line: int
-    header: list[Inline]
-    rows: list[Row]
-
-
-@dataclass(slots=True)
-class Fence:
-    """A fenced code block; `content` is what stands between the fences, byte for byte."""
-
-    line: int
-    info: str
-    content: str
-    closed: bool
-    indent: int = 0
-
-
-@dataclass(slots=True)
-class Quote:
-    """A block quote."""
-
-    line: int
-    blocks: list[Block]
-
-
-Block = Paragraph | Listing | Table | Fence | Quote
-
-
-@dataclass(slots=True)
-class Section:
-    """A heading with what follows it up to the next heading of its level; level 0 is the whole document.
-
-    `end` is its last line, or beyond the document for what runs to its end. `mark` is the id given with `{#id}`,
-    or `.note` for a heading said to be none. `unread`, on the whole document alone, are the lines of what is
-    nested too deeply to be read.
-    """
-
-    level: int
-    line: int
-    heading: Inline
-    parent: Section | None = None
-    mark: str | None = None
-    end: int = 10**9
-    blocks: list[Block] = field(default_factory=list)
-    sections: list[Section] = field(default_factory=list)
-    unread: list[int] = field(default_factory=list)
-
-    def walk(self) -> Iterator[Section]:
-        """Yield all sections below this one, in document order."""
-        stack = self.sections[::-1]
-        while stack:
-            section = stack.pop()
-            yield section
-            stack.extend(section.sections[::-1])
 
 
 def read_document(text: str, *, first: int = 1) -> Section:
@@ -160,7 +63,6 @@ def _pieces(source: list[str], first: int) -> Iterator[_Reader]:
             size *= 2
             continue
         yield _Reader(lines, first + at - len(head), piece.tokens, env, continues=continues)
-        gc.collect(0)  # the nodes of a tree are circles
         at += piece.end - len(head)
         head = lines[piece.header - 2 : piece.header] if piece.header else []
         continues = piece.continues
@@ -215,9 +117,12 @@ class _Reader:
         """Put the piece's blocks and headings behind the section that is open; return the one open after it."""
         from markdown_it.tree import SyntaxTreeNode
 
-        for node in SyntaxTreeNode(self._tokens).children:
+        tree = SyntaxTreeNode(self._tokens)
+        nodes, tree.children = tree.children, []
+        for node in nodes:
             if node.type != "heading":
                 self._add(current.blocks, node)
+                _untie(node)
                 continue
             heading, mark = _marked(Inline.joined(self._lines(node)))
             section = Section(int(node.tag[1:]), self._line(node.map), heading, mark=mark)
@@ -305,10 +210,21 @@ class _Reader:
 
         tokens: list[Token] = []
         _markdown().inline.parse(content, _markdown(), self._env, tokens)
-        return SyntaxTreeNode(tokens).children
+        tree = SyntaxTreeNode(tokens)
+        nodes, tree.children = tree.children, []
+        return nodes
 
     def _line(self, lines: tuple[int, int] | list[int] | None) -> int:
         return (lines[0] if lines else 0) + self._first
+
+
+def _untie(node: SyntaxTreeNode) -> None:
+    """Take a tree of nodes apart, whose circles would else stay in memory until they are looked for."""
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        stack.extend(node.children)
+        node.children = []
 
 
 def _marked(line: Inline) -> tuple[Inline, str | None]:

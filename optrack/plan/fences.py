@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from optrack.plan.document import Fence, Listing, Paragraph, read_document
+from optrack.plan.blocks import Fence, Listing, Paragraph
+from optrack.plan.document import read_document
 
 _LANGUAGES = ("", "markdown", "md", "text", "txt", "plain", "plaintext", "todo", "tasks")
 _BOX = re.compile(r"\s*(?:[-*+]|\d{1,4}[.)])\s+\[[ xX✓✔~\-/]\]\s+\S")

@@ -8,7 +8,7 @@ from collections import Counter
 
 from optrack.model.plan import Item, Problem
 from optrack.plan.attributes import Attribute
-from optrack.plan.candidates import Candidate
+from optrack.plan.candidate import Candidate
 from optrack.plan.vocabulary import plain
 
 _PART = re.compile(r"\s*(?:[,;&+/→]|\band\b|\bund\b|\by\b|\be\b|\bet\b)\s*", re.IGNORECASE)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from optrack.model.plan import LeftOut, Problem
 from optrack.plan.attributes import nearest_name
-from optrack.plan.candidates import NOTE, Candidate, is_baseline
-from optrack.plan.document import Table
+from optrack.plan.blocks import Table
+from optrack.plan.candidate import NOTE, Candidate, is_baseline
 from optrack.plan.tables import columns_of
 from optrack.plan.vocabulary import is_context, is_order, is_sample
+
+_MOST_NAMES = 300
+"""Unknown names that are held against the known ones."""
 
 _KINDS = {"heading": "heading", "bold": "bold line", "entry": "entry", "row": "row"}
 
@@ -92,10 +95,14 @@ def _reason(candidate: Candidate) -> str:
 
 def misspelt(items: list[Candidate]) -> list[Problem]:
     """Return a warning for each attribute of an item whose name is nearly one that is known."""
-    found = []
+    found: list[Problem] = []
+    looked_up: set[str] = set()
     for item in items:
         for attribute in item.attributes:
-            near = nearest_name(attribute.name) if attribute.key is None else None
+            unknown = attribute.key is None and (attribute.name in looked_up or len(looked_up) < _MOST_NAMES)
+            if unknown:
+                looked_up.add(attribute.name)
+            near = nearest_name(attribute.name) if unknown else None
             if near is not None:
                 found.append(
                     Problem(

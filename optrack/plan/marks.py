@@ -51,6 +51,8 @@ _SAVES = re.compile(
     re.IGNORECASE,
 )
 _SHARE = re.compile(r"%\s+of\b|\d\s*/\s*\d", re.IGNORECASE)
+_LONG_DASH = re.compile(r"\s+(?:—|–|--)\s+|\s—|—\s")
+_HYPHEN = re.compile(r"\s+-\s+")
 _PARTS = re.compile(r"[,;，；、]|\s[-–—]\s")
 
 
@@ -258,3 +260,30 @@ def _take_amounts(marked: Marked, remark: str) -> None:
             marked.risk = marked.risk or part.strip()
     if marked.gain is None and marked.effort is not None:
         marked.gain = next((share for share in map(quantity, parts) if share.unit in ("%", "pp")), None)
+
+
+def split_title(line: Inline, title: str | None) -> tuple[Inline, str]:
+    """Return the title's part of an entry's text, which starts with `title` if given, and the prose that follows it."""
+    if title is not None:
+        at = line.text.find(title[:40])
+        line = line.after(at) if at > 0 else line
+    lead = line.stripped().lead
+    if line.is_struck and not line.all_struck:
+        end = line.struck_end
+        return line.cut(end), line.text[end:].lstrip(" :—–-.")
+    text = line.text
+    at = text.find(lead) + len(lead) if lead is not None else 0
+    tail = text[at:]
+    if lead is not None and (len(plain(lead)) > 2 or tail.lstrip()[:1] in (":", "：")):
+        bracket = re.match(r"\s*[(（][^()（）]*[)）]", tail)
+        if bracket is not None:
+            at, tail = at + bracket.end(), tail[bracket.end() :]
+        return line.cut(at), tail.lstrip(" :：—–-")
+    dash = _LONG_DASH.search(text, 2)
+    if dash is None:
+        hyphen = _HYPHEN.search(text, 2)
+        coded = bool(line.spans) and line.spans[0].code and hyphen is not None
+        dash = hyphen if hyphen is not None and (coded or is_quantity(text[hyphen.end() :])) else None
+    if dash is not None:
+        return line.cut(dash.start()), text[dash.end() :]
+    return line, ""

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from optrack.model.plan import Item, Plan, Problem, RecipeLayer
-from optrack.plan.candidates import Candidate, find_candidates, walk
+from optrack.plan.blocks import Section
+from optrack.plan.candidate import Candidate
+from optrack.plan.candidates import find_candidates, walk
 from optrack.plan.decode import decode
-from optrack.plan.document import Section, read_document
+from optrack.plan.document import read_document
 from optrack.plan.front_matter import FrontMatter, read_front_matter
 from optrack.plan.items import items_of, settle_ids
 from optrack.plan.labels import read_label
 from optrack.plan.left_out import left_out, misspelt
+from optrack.plan.marks import Marked
 from optrack.plan.quantity import quantity
 from optrack.plan.recipe_blocks import place_recipes, recipe_fences
 from optrack.plan.series import Reader
@@ -30,6 +31,7 @@ from optrack.plan.tellings import (
     ranking,
     take_breakdowns,
 )
+from optrack.plan.text import Inline
 from optrack.plan.vocabulary import is_no_plan, is_planlike, plain
 
 
@@ -38,18 +40,10 @@ def parse_plan(data: bytes, *, name: str, path: str) -> Plan:
 
     Raises PlanError only for what can't be read at all (its encoding).
     """
-    with _collecting_by_piece():
-        return _parse(decode(data, path), name, path)
-
-
-@contextmanager
-def _collecting_by_piece() -> Iterator[None]:
-    """Leave the collection of circles to the reader of pieces: looking at all of a long plan again and again
-    takes as long as reading it."""
     enabled = gc.isenabled()
-    gc.disable()
+    gc.disable()  # looking for circles in a long plan again and again takes as long as reading it
     try:
-        yield
+        return _parse(decode(data, path), name, path)
     finally:
         if enabled:
             gc.enable()
@@ -78,7 +72,10 @@ def _parse(text: str, name: str, path: str) -> Plan:
     settle_ids(items, problems)
     left = left_out(everything, items)
     problems += misspelt(items)
+    _lighten(root, everything)
     values = items_of(items, problems)
+    for candidate in everything:
+        candidate.parent = None
     values = _with_baseline(values, base, front, problems)
     problems.sort(key=lambda p: (p.line, p.column))
     return Plan(
@@ -193,6 +190,19 @@ def document_title(root: Section) -> Section | None:
     first = root.sections[0]
     labelled = read_label(first.heading.text) is not None
     return None if labelled and any(read_label(s.heading.text) is not None for s in tops[1:]) else first
+
+
+def _lighten(root: Section, everything: list[Candidate]) -> None:
+    """Let go of the document before the items are made, without circles, so that it is freed at once."""
+    for section in list(root.walk()):
+        section.parent = None
+        section.blocks, section.sections = [], []
+    root.blocks, root.sections = [], []
+    nothing, unmarked = Inline.of(""), Marked("")
+    for candidate in everything:
+        candidate.above, candidate.group, candidate.text = None, None, nothing
+        candidate.marked, candidate.prose = unmarked, ""
+        candidate.below, candidate.blocks = [], []
 
 
 def _too_deep(line: int) -> Problem:

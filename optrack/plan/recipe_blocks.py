@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from optrack.model.plan import Problem, RecipeLayer
 from optrack.model.recipe import layer_faults, stays_text
-from optrack.plan.document import Block, Fence, Listing, Quote, Section
+from optrack.plan.blocks import Block, Fence, Listing, Quote, Section
 from optrack.plan.yaml_text import YamlError, load_yaml
 
 if TYPE_CHECKING:
-    from optrack.plan.candidates import Candidate
+    from optrack.plan.candidate import Candidate
 
 
 def is_recipe(fence: Fence) -> bool:

@@ -11,48 +11,26 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from optrack.plan.candidates import NOTE, Candidate, is_baseline
-from optrack.plan.document import Listing, Table
+from optrack.plan.blocks import Listing, Table
+from optrack.plan.candidate import NOTE, Candidate, is_baseline
+from optrack.plan.scores import (
+    Place,
+    holds_groups,
+    is_aside,
+    is_leaf,
+    is_titled,
+    is_told,
+    of_label,
+    of_list_parent,
+    of_parent,
+)
 from optrack.plan.tables import Columns, columns_of, read_rows
-from optrack.plan.vocabulary import entries, is_context, is_order, is_plan_title, is_planlike, is_sample
+from optrack.plan.vocabulary import entries, is_context, is_planlike, is_sample
 
 ENOUGH = 1.5
 ENOUGH_BULLETS = 2.0
 SURE = 3.0
 """Score from which entries are items although headings are too, and wherever they stand."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """What stands around a series: the item that holds it, and what the headings above it speak of."""
-
-    item: Candidate | None = None
-    planlike: bool = False
-    context: bool = False
-    order: bool = False
-    sample: bool = False
-    sure: bool = False
-    depth: int = 0
-
-    def below(self, heading: Candidate) -> Place:
-        """Return the place below a heading that is no item; context holds for all that stands below it."""
-        words = heading.text.text
-        order = is_order(words)
-        planlike = is_planlike(words)
-        context = is_context(words) and not order and not (planlike and not self.context and self.depth == 0)
-        return Place(
-            self.item,
-            planlike,
-            self.context or context,
-            self.order or order,
-            self.sample or is_sample(words),
-            self.sure or (heading.label is None and is_plan_title(words)),
-            self.depth + 1,
-        )
-
-    def within(self, item: Candidate) -> Place:
-        """Return the place below a heading that is an item."""
-        return Place(item, is_planlike(item.text.text), depth=self.depth + 1)
 
 
 @dataclass(slots=True)
@@ -93,7 +71,7 @@ class Reader:
         for (form, _), members in groups.items():
             members = [c for c in members if c.mark != NOTE and not self._only_mentions(c, firm)]
             taken = any(c.taken for c in headings if c.form == "heading" and c.label is not None)
-            if not members or (form == "bold" and (taken or _is_leaf(place.item))):
+            if not members or (form == "bold" and (taken or is_leaf(place.item))):
                 continue
             if self._score(members, place) >= ENOUGH or (
                 form == "heading" and any(c.has_recipe for c in members)
@@ -114,18 +92,18 @@ class Reader:
     def _score(self, members: list[Candidate], place: Place) -> float:
         label = members[0].label
         assert label is not None
-        points = _of_label(members)
-        points += 1.5 * sum(_is_told(c) for c in members) / len(members)
+        points = of_label(members)
+        points += 1.5 * sum(is_told(c) for c in members) / len(members)
         numbered = label.kind in ("number", "dotted", "other") or label.word in entries("labels", "soft")
         item = place.item
         if item is not None:
-            points += _of_parent(members, item)
+            points += of_parent(members, item)
         else:
             other = self.other and not place.sure
             points += 1.0 * (not other and (place.planlike or (self.planlike and place.depth <= 1)))
             if numbered:
-                points -= 2.5 * sum(_is_aside(c) and not _is_told(c) for c in members) / len(members)
-                points += 1.5 * sum(_holds_groups(c) for c in members) / len(members)
+                points -= 2.5 * sum(is_aside(c) and not is_told(c) for c in members) / len(members)
+                points += 1.5 * sum(holds_groups(c) for c in members) / len(members)
                 points += 0.8 * sum(is_planlike(c.title) for c in members) / len(members)
                 points -= 1.0 * (len(members) == 1)
             points -= 2.0 * other
@@ -154,21 +132,16 @@ class Reader:
                 elif here.taken and is_baseline(here):
                     continue
                 elif self._takes_entries(group, members, here, place, items=items):
+                    boxes = any(c.box is not None for c in members) and not group.ordered
                     for member in members:
-                        if self._fits(member, group, members):
-                            _take_entry(member, place.item if here is place.item or place.item else None)
+                        marked = member.box is not None or member.label is not None or member.mark is not None
+                        if member.mark != NOTE and (marked or not boxes):
+                            _take_entry(member, place.item)
             for candidate in reversed(here.below):
                 if candidate.form in ("heading", "bold"):
                     stack.append(
                         (candidate, place.within(candidate) if candidate.taken else place.below(candidate))
                     )
-
-    def _fits(self, member: Candidate, group: Listing, members: list[Candidate]) -> bool:
-        if member.mark == NOTE:
-            return False
-        boxes = sum(c.box is not None for c in members)
-        fits = member.box is not None or member.label is not None or member.mark is not None
-        return fits or group.ordered or not boxes
 
     def _takes_entries(
         self, group: Listing, members: list[Candidate], here: Candidate, place: Place, *, items: bool
@@ -192,7 +165,7 @@ class Reader:
         boxes = sum(c.box is not None for c in members)
         told = sum(c.has("gain", "effort") or (group.ordered and bool(c.gain or c.effort)) for c in members)
         marked = sum(c.status is not None and c.box is None for c in members)
-        bold = sum(_is_titled(c, group) for c in members) * 2 > count
+        bold = sum(is_titled(c, group) for c in members) * 2 > count
         points = (
             0.5 * group.ordered
             + 0.5 * bold
@@ -206,13 +179,13 @@ class Reader:
         item = place.item
         direct = here is item
         if item is not None and direct and not lead and members[0].own:
-            points += _of_list_parent(group, item, bold=bold)
+            points += of_list_parent(group, item, bold=bold)
         elif lead:
             points += 1.0 if is_planlike(lead) else -1.5
             points -= 2.5 * (is_context(lead) and not is_planlike(lead)) + 4.0 * is_sample(lead)
         elif place.planlike or (self.planlike and not place.depth):
             points += 1.0
-        if item is not None and _is_leaf(item) and not boxes:
+        if item is not None and is_leaf(item) and not boxes:
             points -= 2.0
         points -= 2.0 * (self.other and not place.sure and item is None)
         aside = place.context and not self.context and not (marked and is_planlike(lead))
@@ -240,7 +213,7 @@ class Reader:
         item = place.item
         if item is not None:
             ranked = columns.is_ranked or columns.says_amounts
-            if ranked and not _is_leaf(item) and not any(c.taken for c in here.below if c.form == "heading"):
+            if ranked and not is_leaf(item) and not any(c.taken for c in here.below if c.form == "heading"):
                 self._take_all(read_rows(table, columns, members), place)
             return signature
         if items or (self.other and not columns.is_ranked):
@@ -285,84 +258,6 @@ def _take_entry(candidate: Candidate, parent: Candidate | None) -> None:
                 inner.box is not None or inner.label is not None or inner.has_recipe or inner.mark
             ):
                 stack.append((inner, entry))
-
-
-def _of_label(members: list[Candidate]) -> float:
-    label = members[0].label
-    assert label is not None
-    kinds = {c.label.kind for c in members if c.label is not None}
-    match label.kind:
-        case "word":
-            points = 0.5 if label.word in entries("labels", "soft") else 2.0
-        case "code":
-            points = 1.5
-        case "band" | "baseline":
-            points = 2.0
-        case _:
-            points = 0.5
-    return max(points, 1.5) if "code" in kinds else points
-
-
-def _of_parent(members: list[Candidate], item: Candidate) -> float:
-    """What it says for a series to stand below an item: numbers go on from the item's, or from a group."""
-    label, above = members[0].label, item.written_id
-    assert label is not None
-    if label.kind == "dotted" and above is not None and (label.id or "").startswith(f"{above}."):
-        return 2.0
-    if label.kind == "dotted":
-        return (
-            2.0
-            if item.label is not None and item.label.kind in ("word", "number", "code", "dotted", "band")
-            else 0.5
-        )
-    if item.is_group:
-        return 1.5
-    return 0.5 if label.kind == "word" and members[0].form == "heading" else -0.5
-
-
-def _of_list_parent(group: Listing, item: Candidate, *, bold: bool) -> float:
-    band = item.label is not None and item.label.kind == "band"
-    if group.ordered:
-        return 1.5 if item.is_group else 0.0
-    return 2.5 if band else 1.5 if item.is_group and bold else 0.0
-
-
-def _is_told(candidate: Candidate) -> bool:
-    """Whether a candidate shows what only something to do has: an amount, a state, a box, a recipe."""
-    if candidate.gain is not None or candidate.effort is not None or candidate.status is not None:
-        return True
-    if candidate.has("needs", "skip_if", "status", "priority", "effort") or candidate.has_recipe:
-        return True
-    inner = (e for c in candidate.below for e in (c, *(c.below if c.label is not None else ())))
-    return any(e.box is not None for e in inner)
-
-
-def _is_titled(candidate: Candidate, group: Listing) -> bool:
-    """Whether an entry starts with a title in bold, and not with a name before a colon (`**Before:** 3 ms`)."""
-    lead = candidate.text.lead
-    return candidate.text.is_struck or (
-        lead is not None and (group.ordered or not lead.endswith((":", "：")))
-    )
-
-
-def _is_aside(candidate: Candidate) -> bool:
-    return is_order(candidate.text.text) or (
-        is_context(candidate.text.text) and not is_planlike(candidate.title)
-    )
-
-
-def _is_leaf(item: Candidate | None) -> bool:
-    """Whether an item is one single thing to do, so that numbers below it are its steps."""
-    return (
-        item is not None and not item.is_group and not (item.label is not None and item.label.kind == "band")
-    )
-
-
-def _holds_groups(candidate: Candidate) -> bool:
-    return (
-        sum(c.form == "heading" and c.label is not None and c.label.kind == "word" for c in candidate.below)
-        > 1
-    )
 
 
 def _take_unlabelled(headings: list[Candidate], place: Place) -> None:

@@ -7,10 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from optrack.model.plan import Problem
-from optrack.plan.candidates import Candidate
-from optrack.plan.document import Table
+from optrack.plan.blocks import Table
+from optrack.plan.candidate import Candidate
 from optrack.plan.labels import read_label
-from optrack.plan.marks import read_title
 from optrack.plan.tables import columns_of, read_rows
 from optrack.plan.vocabulary import folded, is_context, is_order, is_sample, plain
 
@@ -273,15 +272,3 @@ def _mentions(text: str) -> Iterator[str]:
         yield folded(f"{label.word} {label.id}")
         if label.kind == "code":
             yield folded(label.id)
-
-
-def names_item(text: str, items: dict[str, Candidate]) -> bool:
-    """Whether a line only names an item that is there already."""
-    return any(name in items for name in _mentions(plain(text))) or folded(read_title_of(text)) in items
-
-
-def read_title_of(text: str) -> str:
-    """Return the title in a plain line."""
-    from optrack.plan.text import Inline
-
-    return read_title(Inline.of(text)).title

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
 
 
+_SPACES = re.compile(r"[ \t\u00a0\u3000]{2,}")
 _STYLED = re.compile(r"[\\`*_~<&!\[\]]")
 """Signs without which text is plain; all else that stands between words is words."""
 
@@ -109,11 +110,12 @@ def lines_of(node: SyntaxTreeNode, line: int, parse: Callable[[str], list[Syntax
 
     `parse` reads text that has signs of markdown in it to nodes.
     """
-    if _STYLED.search(node.content) is None:
-        return [Inline.of(text.strip(), line + at) for at, text in enumerate(node.content.split("\n"))]
+    content = _SPACES.sub(" ", node.content)
+    if _STYLED.search(content) is None:
+        return [Inline.of(text.strip(), line + at) for at, text in enumerate(content.split("\n"))]
     lines: list[Inline] = []
     spans: list[Span] = []
-    stack = [(child, False, False) for child in reversed(parse(node.content))]
+    stack = [(child, False, False) for child in reversed(parse(content))]
     while stack:
         child, bold, struck = stack.pop()
         match child.type:
@@ -126,6 +128,7 @@ def lines_of(node: SyntaxTreeNode, line: int, parse: Callable[[str], list[Syntax
             case kind:
                 bold, struck = bold or kind == "strong", struck or kind == "s"
                 stack.extend((inner, bold, struck) for inner in reversed(child.children))
+                child.children = []
     lines.append(_line(spans, line + len(lines)))
     return lines
 

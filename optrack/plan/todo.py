@@ -9,6 +9,7 @@ from typing import Literal
 
 from optrack.model.item import ItemState
 from optrack.model.plan import Item, Plan, Status
+from optrack.model.text import all_near
 from optrack.model.value import Frozen
 from optrack.plan.todo_read import Todo, TodoList, read_todos
 
@@ -166,8 +167,8 @@ def _nearest(plan: Plan, entry: Todo) -> str:
     ids = {item.id.casefold(): item.id for item in plan.items}
     titles = {_plain(item.title): item.id for item in plan.items}
     label = (entry.id or entry.content.partition(":")[0]).casefold()
-    near = [ids[name] for name in difflib.get_close_matches(label, ids, n=2)]
-    near += [titles[name] for name in difflib.get_close_matches(_plain(entry.content), titles, n=2)]
+    near = [ids[name] for name in all_near(label, ids, count=2, cutoff=0.6)]
+    near += [titles[name] for name in all_near(_plain(entry.content), titles, count=2, cutoff=0.6)]
     return f"; the nearest are {', '.join(f'`{name}`' for name in dict.fromkeys(near))}" if near else ""
 
 

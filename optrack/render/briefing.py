@@ -2,14 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from optrack.model.run import Run
-from optrack.plan.schedule import blocked_by
-from optrack.render.documents import state_document
-from optrack.render.log import Log
-
 COMMANDS: tuple[tuple[str, str], ...] = (
     ("optrack next --json", "run the next item in the foreground and judge it; --detach returns at once"),
     (
@@ -49,32 +41,3 @@ RULES: tuple[str, ...] = (
     "optrack never changes the plan's file, except for `add --write`. Edit the plan and it is read again.",
     "Set OPTRACK_ACTOR to your name: every transition records who made it.",
 )
-
-
-def briefing_document(log: Log, going: Sequence[Run]) -> dict[str, Any]:
-    """Return the page as plain data: plan, items, what is next, runs going on, commands, exit codes, rules."""
-    known = {state.item.id: state for state in log.states}
-    items = [state_document(state, blocked_by(state.item, known)) for state in log.states]
-    choice = log.choice
-    reasons = [reason.model_dump(mode="json") for reason in choice.reasons] if choice else []
-    return {
-        "plan": {
-            "name": log.plan.name,
-            "path": log.plan.path,
-            "title": log.plan.title,
-            "metric": log.metric.model_dump(),
-            "target": log.plan.target.model_dump() if log.plan.target else None,
-            "min_effect": log.plan.min_effect,
-            "baseline": log.plan.baseline,
-        },
-        "items": items,
-        "next": {
-            "item": choice.item if choice else None,
-            "summary": choice.summary if choice and choice.item is None else "",
-            "reasons": reasons,
-        },
-        "going": [{"run": run.id, "item": run.item, "who": run.actor} for run in going],
-        "commands": [{"command": name, "does": does} for name, does in COMMANDS],
-        "exit_codes": {str(number): meaning for number, meaning in EXIT_CODES},
-        "rules": list(RULES),
-    }

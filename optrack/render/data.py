@@ -1,28 +1,16 @@
-"""The log as JSON and CSV, for programs."""
+"""The log as CSV, for programs."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from optrack.judge.imported import is_imported
 from optrack.model.item import ItemState
 from optrack.model.run import Run
-from optrack.render.documents import (
-    acceptance_document,
-    adoption_document,
-    document,
-    finite,
-    item_document,
-    judgement_document,
-    run_document,
-    transition_document,
-)
 from optrack.render.log import Log
-from optrack.render.report import calibration_of
 
 COLUMNS = (
     "item",
@@ -41,40 +29,6 @@ COLUMNS = (
     "value",
     "invalid",
 )
-
-
-def log_document(log: Log) -> dict[str, Any]:
-    """Return the log as one document: plan, items with recipe and judgement, runs, transitions, decisions."""
-    items = [
-        item_document(state, log.recipes.get(state.item.id))
-        | {
-            "judgement": judgement_document(state.judgement),
-            "by_hand": bool(log.by_hand(state.item.id)),
-        }
-        for state in log.states
-    ]
-    return document(
-        plan={
-            "name": log.plan.name,
-            "title": log.plan.title,
-            "metric": log.metric.model_dump(),
-            "target": log.plan.target.model_dump() if log.plan.target else None,
-            "min_effect": log.plan.min_effect,
-            "baseline": log.plan.baseline,
-        },
-        items=items,
-        runs=[run_document(run) for run in log.runs],
-        transitions=[transition_document(transition) for transition in log.transitions],
-        acceptances=[acceptance_document(acceptance) for acceptance in log.acceptances],
-        adoptions=[adoption_document(adoption) for adoption in log.adoptions],
-        calibration=calibration_of(log).model_dump(),
-        next=log.choice.item if log.choice else None,
-    )
-
-
-def json_log(log: Log) -> str:
-    """Return the log as JSON text; numbers that JSON lacks are null."""
-    return json.dumps(finite(log_document(log)), ensure_ascii=False, indent=2, default=str) + "\n"
 
 
 def csv_log(log: Log) -> str:

@@ -10,9 +10,9 @@ from typing import Any
 from optrack.judge.lineage import Registry, registry_of
 from optrack.model.item import Acceptance, Adoption, ItemState, Judged, Transition, judgement_of
 from optrack.model.judgement import Judgement
-from optrack.model.metrics import Metric, metric_named
+from optrack.model.metrics import Metric
 from optrack.model.plan import Plan
-from optrack.model.run import Run
+from optrack.model.run import Run, primary_metric
 from optrack.model.value import Frozen
 from optrack.plan.schedule import Choice
 
@@ -61,12 +61,7 @@ class Log(Frozen):
     @cached_property
     def metric(self) -> Metric:
         """The primary metric: as the plan says, else as the samples do, else as its name implies."""
-        wanted = self.plan.metric
-        seen = next((s.metric for r in self.runs for s in r.samples if s.metric.name == wanted.name), None)
-        implied = seen or metric_named(wanted.name)
-        return Metric(
-            name=wanted.name, unit=wanted.unit or implied.unit, better=wanted.better or implied.better
-        )
+        return primary_metric(self.plan, self.runs)
 
     def changed(self, **fields: Any) -> Log:
         """Return the log with these fields in place of its own."""
@@ -90,7 +85,7 @@ class Log(Frozen):
 
     def by_hand(self, item: str) -> tuple[Transition, ...]:
         """Return the moves of an item that somebody made by hand."""
-        return tuple(t for t in self.transitions if t.item == item and made_by_hand(t))
+        return tuple(t for t in self.transitions if t.item == item and t.by_hand)
 
     @property
     def states_with_details(self) -> list[ItemState]:
@@ -127,11 +122,6 @@ class Log(Frozen):
             min_effect=self.plan.min_effect,
             rejections=self.rejections,
         )
-
-
-def made_by_hand(transition: Transition) -> bool:
-    """Whether somebody set this status, rather than a run or what follows from runs."""
-    return transition.run is None and transition.who != "optrack"
 
 
 def selected(log: Log, *, items: Collection[str] = (), since: datetime | None = None) -> Log:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from optrack.judge.imported import is_imported
+from optrack.model.hardware import Gpus, Hardware, Kernel
 from optrack.model.run import Run
+from optrack.model.snapshot import Environment, GitState, Packages
 from optrack.render.format import counted, cut
 from optrack.render.log import Log
 from optrack.render.report import items_of
@@ -45,10 +48,9 @@ def runs_text(runs: Sequence[Run]) -> str:
 
 def environment(run: Run | None) -> tuple[Mapping[str, Any], str]:
     """Return the variables that a run's server had, as name -> value, and in what they were seen."""
-    env = (run.snapshot.env if run and run.snapshot else None) or {}
-    server = env.get("server") or env.get("passed")
-    found = dict(sorted(server.items())) if isinstance(server, Mapping) else {}
-    return found, "processes" if env.get("server") else "commands"
+    env = (run.snapshot.env if run and run.snapshot else None) or Environment()
+    server = env.server or env.passed or {}
+    return dict(sorted(server.items())), "processes" if env.server else "commands"
 
 
 def facts_of(run: Run) -> dict[str, str]:
@@ -58,67 +60,52 @@ def facts_of(run: Run) -> dict[str, str]:
         return facts | {"Origin": "imported"}
     if run.snapshot is None:
         return facts
-    facts |= _hardware(run.snapshot.hardware or {})
-    facts |= _software(run.snapshot.packages or {})
-    for name, about in sorted((run.snapshot.git or {}).items()):
-        if isinstance(about, Mapping):
-            facts[f"Code, {name}"] = _commit(about)
+    facts |= _hardware(run.snapshot.hardware or Hardware())
+    facts |= _software(run.snapshot.packages or Packages())
+    for name, about in sorted(run.snapshot.repositories.items()):
+        facts[f"Code, {name}"] = _commit(about)
     return facts
 
 
-def _hardware(hardware: Mapping[str, Any]) -> dict[str, str]:
+def _hardware(hardware: Hardware) -> dict[str, str]:
     facts: dict[str, str] = {}
-    gpus = hardware.get("gpus")
-    if isinstance(gpus, Mapping):
+    if (gpus := hardware.gpus) is not None:
         facts["GPUs"] = _gpus(gpus)
-        _put(facts, "GPU driver", gpus.get("driver") or gpus.get("driver_version"))
-        _put(facts, "CUDA", gpus.get("cuda") or gpus.get("cuda_driver") or gpus.get("cuda_version"))
-    cpu = hardware.get("cpu")
-    if isinstance(cpu, Mapping):
-        cores = f", {cpu['count']} cores" if cpu.get("count") else ""
-        _put(facts, "CPU", f"{cpu['model']}{cores}" if cpu.get("model") else None)
-    kernel = hardware.get("kernel")
-    if isinstance(kernel, Mapping):
-        _put(facts, "System", kernel.get("distribution"))
-        _put(facts, "Kernel", kernel.get("release"))
-    boot = hardware.get("boot")
-    if isinstance(boot, Mapping):
-        _put(facts, "Boot", boot.get("id"))
+        _put(facts, "GPU driver", gpus.driver)
+        _put(facts, "CUDA", gpus.cuda)
+    if (cpu := hardware.cpu) is not None:
+        cores = f", {cpu.count} cores" if cpu.count else ""
+        _put(facts, "CPU", f"{cpu.model}{cores}" if cpu.model else None)
+    kernel = hardware.kernel or Kernel()
+    _put(facts, "System", kernel.distribution)
+    _put(facts, "Kernel", kernel.release)
+    _put(facts, "Boot", hardware.boot.id if hardware.boot is not None else None)
     return facts
 
 
-def _gpus(gpus: Mapping[str, Any]) -> str:
-    devices = gpus.get("devices")
-    found: Iterable[Any] = devices.values() if isinstance(devices, Mapping) else devices or ()
-    names: dict[str, int] = {}
-    for device in found:
-        name = str(device.get("name", "unknown")) if isinstance(device, Mapping) else str(device)
-        names[name] = names.get(name, 0) + 1
+def _gpus(gpus: Gpus) -> str:
+    names = Counter(gpu.name or "unknown" for gpu in gpus.devices.values())
     if names:
         return ", ".join(f"{count} × {name}" for name, count in sorted(names.items()))
-    return "none" if gpus.get("count") == 0 else str(gpus.get("count", gpus.get("problem", _NOT_CAPTURED)))
+    return "none" if gpus.count == 0 else str(gpus.count or gpus.problem or _NOT_CAPTURED)
 
 
-def _software(packages: Mapping[str, Any]) -> dict[str, str]:
+def _software(packages: Packages) -> dict[str, str]:
     facts: dict[str, str] = {}
-    python = packages.get("python")
-    if isinstance(python, Mapping):
-        _put(facts, "Python", python.get("version"))
-    distributions = packages.get("distributions")
-    if isinstance(distributions, Mapping):
-        for name in _PACKAGES:
-            _put(facts, name, distributions.get(name))
+    _put(facts, "Python", packages.python.version if packages.python is not None else None)
+    for name in _PACKAGES:
+        _put(facts, name, (packages.distributions or {}).get(name))
     return facts
 
 
-def _commit(about: Mapping[str, Any]) -> str:
-    if about.get("commit") is None:
-        state = str(about.get("state", "unknown"))
+def _commit(about: GitState) -> str:
+    if about.commit is None:
+        state = about.state or "unknown"
         return "not a git repository" if state == "none" else state
-    digest = str(about.get("patch_digest") or "")[:12]
-    changes = f" with changes {digest}".rstrip() if about.get("patch") or about.get("dirty") else ""
-    branch = f" ({about['branch']})" if about.get("branch") else ""
-    return f"{str(about['commit'])[:12]}{branch}{changes}"
+    digest = (about.patch_digest or "")[:12]
+    changes = f" with changes {digest}".rstrip() if about.patch or about.dirty else ""
+    branch = f" ({about.branch})" if about.branch else ""
+    return f"{about.commit[:12]}{branch}{changes}"
 
 
 def _put(facts: dict[str, str], name: str, value: Any) -> None:

@@ -8,11 +8,10 @@ import os.path
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from optrack.model.masking import is_masked, mask_text
-from optrack.model.snapshot import Snapshot
+from optrack.model.snapshot import Environment, GitState, Snapshot
 
 _BYTES = "bytes:"
 _NAMED = 50
@@ -97,56 +96,57 @@ def _code(snapshot: Snapshot) -> Iterator[str]:
     yield '  echo "the code is in $folder already" >&2; return'
     yield "fi"
     yield 'mkdir -p "$folder"'
-    for name, about in (snapshot.git or {}).items():
-        if isinstance(about, Mapping) and "state" in about:
+    for name, about in snapshot.repositories.items():
+        if about.state is not None:
             yield ""
-            yield from _repository(str(name), about)
+            yield from _repository(name, about)
     yield ""
     yield 'echo whole > "$folder/.replayed"'
 
 
-def _repository(name: str, about: Mapping[str, Any]) -> Iterator[str]:
+def _repository(name: str, about: GitState) -> Iterator[str]:
     place = f'"$folder"/{shlex.quote(_folder(name))}'
     yield f"# {name}: {_described(about)}"
-    if about["state"] in ("none", "bare") or "root" not in about:
-        yield f"# {about.get('problem') or 'not a repository with files: nothing to make again'}"
+    if about.state in ("none", "bare") or about.root is None:
+        yield f"# {about.problem or 'not a repository with files: nothing to make again'}"
         return
-    root, commit = shlex.quote(about.get("copied_from") or about["root"]), about.get("commit")
+    source, commit = about.copied_from or about.root, about.commit
+    root = shlex.quote(source)
     if commit is None:
         yield f"git init -q {place}"
     else:
-        missing = f"commit {commit} is not in {about.get('copied_from') or about['root']}" + (
-            f"; fetch it from {about['remote']}" if about.get("remote") else ""
+        missing = f"commit {commit} is not in {source}" + (
+            f"; fetch it from {about.remote}" if about.remote else ""
         )
         yield f"git -C {root} cat-file -e {commit} || {{ echo {shlex.quote(missing)} >&2; exit 1; }}"
         yield f'[ ! -e "$folder/.replayed" ] || git -C {root} worktree remove --force {place} 2>/dev/null || true'
         yield f'echo begun > "$folder/.replayed"; git -C {root} worktree add -q -f --detach {place} {commit}'
     yield from _patched(place, about)
-    for path, inner in (about.get("submodules") or {}).items():
-        yield from _submodule(place, str(path), inner)
+    for path, inner in about.submodules.items():
+        yield from _submodule(place, path, inner)
 
 
-def _submodule(place: str, path: str, about: Mapping[str, Any]) -> Iterator[str]:
+def _submodule(place: str, path: str, about: GitState) -> Iterator[str]:
     inside = f"{place}/{shlex.quote(path)}"
-    if about.get("commit") is None:
+    if about.commit is None:
         return
     yield f"git -C {place} submodule update -q --init -- {shlex.quote(path)}"
-    if about["commit"] != about.get("recorded"):
-        yield f"git -C {inside} checkout -q --detach {about['commit']}"
+    if about.commit != about.recorded:
+        yield f"git -C {inside} checkout -q --detach {about.commit}"
     yield from _patched(inside, about)
 
 
-def _patched(place: str, about: Mapping[str, Any]) -> Iterator[str]:
+def _patched(place: str, about: GitState) -> Iterator[str]:
     yield from _left_out(about)
-    if about.get("lfs"):
+    if about.lfs is not None:
         yield f"git -C {place} lfs pull || echo 'LFS files were not fetched' >&2"
-    patch = about.get("patch")
+    patch = about.patch
     if not patch:
         return
-    if about.get("masked"):
-        yield f"echo '{about['masked']} secrets in the changes were masked; they read <masked:…>' >&2"
+    if about.masked:
+        yield f"echo '{about.masked} secrets in the changes were masked; they read <masked:…>' >&2"
     apply = f"git -C {place} apply --whitespace=nowarn --binary -"
-    mark = f"PATCH_{about.get('patch_digest', '')}"
+    mark = f"PATCH_{about.patch_digest or ''}"
     if patch.startswith(_BYTES):
         yield f"base64 -d <<'{mark}' | {apply}"
         data = base64.b64encode(unquote_to_bytes(patch.removeprefix(_BYTES))).decode()
@@ -157,27 +157,26 @@ def _patched(place: str, about: Mapping[str, Any]) -> Iterator[str]:
     yield mark
 
 
-def _left_out(about: Mapping[str, Any]) -> Iterator[str]:
+def _left_out(about: GitState) -> Iterator[str]:
     """Name what can't be made again: files whose content the record doesn't have."""
-    left = about.get("left_out") or {}
+    left = about.left_out
     for path, why in list(left.items())[:_NAMED]:
         yield f"# left out of the patch: {_line(path)} ({why})"
     more = len(left) - _NAMED
     if more > 0:
         yield f"# left out of the patch: {more} more files"
-    unread = about.get("unread") or {}
-    if unread.get("files"):
-        yield f"# not read, and not made again: {unread['files']} untracked files"
+    if about.unread is not None and about.unread.files:
+        yield f"# not read, and not made again: {about.unread.files} untracked files"
 
 
 def _line(text: object) -> str:
     return str(text).encode("unicode_escape").decode()
 
 
-def _described(about: Mapping[str, Any]) -> str:
-    where = about.get("branch") or about["state"]
-    changes = "with changes" if about.get("patch") else "clean"
-    return f"{where} at {about.get('commit') or 'no commit'}, {changes}"
+def _described(about: GitState) -> str:
+    where = about.branch or about.state
+    changes = "with changes" if about.patch else "clean"
+    return f"{where} at {about.commit or 'no commit'}, {changes}"
 
 
 def _folder(name: str) -> str:
@@ -187,11 +186,11 @@ def _folder(name: str) -> str:
 def _environment(snapshot: Snapshot, item: str, unset: tuple[str, ...]) -> Iterator[str]:
     yield 'export PORT="${PORT:-30000}" RUN_DIR="${RUN_DIR:-$folder/run}" ITEM_ID=' + shlex.quote(item)
     yield 'mkdir -p "$RUN_DIR"'
-    code = (snapshot.git or {}).get("repo")
-    if isinstance(code, Mapping) and "root" in code:
-        yield f'export REPO="$folder"/repo/{shlex.quote(code.get("inside") or "")}'
-    env = snapshot.env or {}
-    passed, server = env.get("passed") or {}, env.get("server")
+    code = snapshot.repositories.get("repo")
+    if code is not None and code.root is not None:
+        yield f'export REPO="$folder"/repo/{shlex.quote(code.inside or "")}'
+    env = snapshot.env or Environment()
+    passed = env.passed or {}
     for name in unset:
         yield f"unset {name}"
     for name, value in passed.items():
@@ -199,14 +198,15 @@ def _environment(snapshot: Snapshot, item: str, unset: tuple[str, ...]) -> Itera
             yield f': "${{{name}:?is a secret that was masked in the record: set it}}"'
         else:
             yield f"export {name}={shell_word(value)}"
-    for name, value in (server or {}).items():
-        if passed.get(name) != value:
-            seen = "unset" if value is None else str(value).replace("\n", "\\n")
+    for name, had in (env.server or {}).items():
+        if passed.get(name) != had:
+            seen = "unset" if had is None else str(had).replace("\n", "\\n")
             yield f"# the server's processes had {name}: {seen} (set after their start, not passed to them)"
 
 
 def _step(step: str, text: str, snapshot: Snapshot, project: str) -> Iterator[str]:
-    root = ((snapshot.git or {}).get("project") or {}).get("root")
+    code = snapshot.repositories.get("project")
+    root = code.root if code is not None else None
     inside = os.path.relpath(project, root) if root else ""
     where = (
         f'"$folder"/{shlex.quote(_folder("project"))}/{shlex.quote(inside)}' if root else shlex.quote(project)

@@ -17,7 +17,7 @@ from optrack.model.plan import Quantity
 from optrack.model.run import Failure, Run
 from optrack.plan.schedule import comparisons
 from optrack.render.format import amount, counted, number, percent, quantity, words
-from optrack.render.log import Log, made_by_hand
+from optrack.render.log import Log
 
 
 def why(log: Log, state: ItemState) -> str:
@@ -167,7 +167,7 @@ def decisions(log: Log) -> list[Decision]:
     made = [
         Decision(t.at, t.item, f"marked {words(t.after)} by hand", t.who, t.why)
         for t in log.transitions
-        if made_by_hand(t)
+        if t.by_hand
     ]
     made += [
         Decision(a.at, a.item, "adopted as the new baseline", a.who, a.why, a.run or "")

@@ -8,7 +8,8 @@ from typing import Any
 from optrack.judge.difference import differences
 from optrack.judge.fields import dotted, field_of, leaves
 from optrack.judge.variables import why_relevant
-from optrack.model.snapshot import Snapshot
+from optrack.model.part import plain
+from optrack.model.snapshot import PARTS, Snapshot
 from optrack.render.format import cut
 
 _SHOWN_AT_MOST = 160
@@ -21,8 +22,7 @@ def snapshot_lines(snapshot: Snapshot, *, full: bool = False) -> list[str]:
     """Return a snapshot as lines, part by part; `full` shows what is folded otherwise: the patch, every
     package, the digests of the other variables."""
     lines: list[str] = []
-    for part in Snapshot.model_fields:
-        content = getattr(snapshot, part)
+    for part, content in snapshot.model_dump().items():
         if lines:
             lines.append("")
         if content is None:
@@ -114,9 +114,9 @@ def diff_lines(
     counted = differences(candidate, baseline, declared=declared or {})
     lines = [f"{_MARKS[d.cls]} {d.field}: {_pair(d.baseline, d.candidate)}\n    {d.meaning}" for d in counted]
     shown = {d.field for d in counted}
-    for part in Snapshot.model_fields:
-        theirs = dict(leaves(getattr(baseline, part), (part,)))
-        ours = dict(leaves(getattr(candidate, part), (part,)))
+    for part in PARTS:
+        theirs = dict(leaves(plain(getattr(baseline, part)), (part,)))
+        ours = dict(leaves(plain(getattr(candidate, part)), (part,)))
         for path in sorted(theirs.keys() | ours.keys()):
             field = field_of(path)
             before, after = theirs.get(path), ours.get(path)

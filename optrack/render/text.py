@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import statistics
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from optrack.judge.calibration import Expectation
     from optrack.model.item import ItemState, KnownFailure
     from optrack.model.judgement import Judgement
+    from optrack.model.metrics import Reading
+    from optrack.model.plan import Plan
     from optrack.model.run import Run
     from optrack.plan.resolve import Resolved
     from optrack.plan.schedule import Choice
@@ -282,6 +285,47 @@ def failures_table(failures: Sequence[KnownFailure]) -> list[str]:
         for f in failures
     ]
     return table(("FINGERPRINT", "KIND", "RUNS", "ITEMS", "LAST", "MESSAGE"), rows, right=(2,))
+
+
+def plan_lines(plan: Plan, *, left_out: bool = False) -> list[str]:
+    """Return what was understood of a plan, and how much wasn't read as items, or with `left_out` what."""
+    direction = f", {plan.metric.better} is better" if plan.metric.better else ""
+    rows = [
+        (
+            ("  " if item.parent else "") + item.id,
+            item.title,
+            words(item.status),
+            quantity(item.gain),
+            quantity(item.effort),
+            item.risk or "-",
+            ", ".join(item.needs) or "-",
+            "yes" if item.recipe is not None else "-",
+            str(item.line),
+        )
+        for item in plan.items
+    ]
+    heads = ("ITEM", "TITLE", "STATUS", "EXPECTED", "EFFORT", "RISK", "NEEDS", "RECIPE", "LINE")
+    head = [f"{plan.title}  ({plan.path})", f"metric: {plan.metric.name}{direction}"]
+    return [*head, *table(heads, rows, right=(8,)), *_left_out_lines(plan, listed=left_out)]
+
+
+def _left_out_lines(plan: Plan, *, listed: bool) -> list[str]:
+    if listed or not plan.left_out:
+        return [
+            _printable(f"{left.line}: {left.kind}: {left.text} ({left.reason})") for left in plan.left_out
+        ]
+    plural = {"heading": "headings", "bold line": "bold lines", "entry": "entries", "row": "rows"}
+    counts = Counter(left.kind for left in plan.left_out)
+    told = ", ".join(f"{count} {plural[kind] if count > 1 else kind}" for kind, count in counts.items())
+    return ["", f"not read as items: {told}; `--left-out` lists them"]
+
+
+def readings_table(readings: Sequence[Reading]) -> list[str]:
+    """Return a table of what was read of a benchmark's output; nothing where nothing was."""
+    rows = [
+        (r.metric.name, number(r.value, 6), r.metric.unit or "-", r.metric.better or "-") for r in readings
+    ]
+    return table(("METRIC", "VALUE", "UNIT", "BETTER"), rows, right=(1,)) if rows else []
 
 
 def value_text(value: Any) -> str:

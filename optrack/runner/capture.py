@@ -15,7 +15,7 @@ from optrack.judge.applied import arguments_part, rewritten_arguments
 from optrack.judge.difference import differences
 from optrack.judge.failures import plain_failure
 from optrack.judge.unseen import unread_sentences
-from optrack.model.snapshot import Snapshot
+from optrack.model.snapshot import Arguments, Environment, GitState, Snapshot
 from optrack.runner.context import RunContext
 from optrack.runner.launch import Launch
 from optrack.runner.session import Arm
@@ -55,9 +55,10 @@ def close_code(context: RunContext, arm: Arm) -> None:
     """Keep what was captured of the code at the end of a run, or that it isn't known."""
     take_code(context, arm, 0.0 if context.stop.is_forced() else CODE_S + 2.0)
     if arm.code is not None:
+        arm.code.stop()
         repositories = ["project", *(["repo"] if arm.repo is not None else [])]
         arm.code = None
-        keep(context, arm, Snapshot(git={name: {"unknown": ["repository"]} for name in repositories}))
+        keep(context, arm, Snapshot(git={name: GitState(unknown=["repository"]) for name in repositories}))
         context.note_once(arm, "the code couldn't be captured in time, so a change of it would not be seen")
 
 
@@ -100,15 +101,15 @@ def capture_failed_start(launch: Launch) -> None:
         salt=session.salt,
         names=session.variables,
     )
-    env = seen.env or {}
+    env = seen.env or Environment()
     if launch.is_first:
-        if env.get("observed_in") == "shell":
-            env = {"observed_in": "unknown"}
+        if env.observed_in == "shell":
+            env = Environment(observed_in="unknown")
         arguments = _arguments(launch, None)
         keep(launch.context, arm, seen.model_copy(update={"env": env, "arguments": arguments}))
         return
-    first = (arm.snapshot or Snapshot()).env or {}
-    if env.get("program") is not None and env.get("program") == first.get("program"):
+    first = (arm.snapshot or Snapshot()).env or Environment()
+    if env.program is not None and env.program == first.program:
         _compare_with_first(launch, Snapshot(env=env))
 
 
@@ -156,13 +157,13 @@ def _compare_with_first(launch: Launch, running: Snapshot) -> None:
             launch.context.note(f"launch {launch.number + 1} differs from the first: {meaning}")
             if difference.field.startswith("env.server."):
                 names.append(difference.field.removeprefix("env.server."))
-    before, now = first.env or {}, running.env or {}
-    if names and "server" in before and "server" in now:
-        server = with_later(before["server"], now["server"], names)
-        keep(launch.context, launch.arm, Snapshot(env={"server": server}))
+    before, now = [env.server if env else None for env in (first.env, running.env)]
+    if names and before is not None and now is not None:
+        env = Environment(server=with_later(before, now, names))
+        keep(launch.context, launch.arm, Snapshot(env=env))
 
 
-def _arguments(launch: Launch, report: Mapping[str, Any] | None) -> dict[str, Any]:
+def _arguments(launch: Launch, report: Mapping[str, Any] | None) -> Arguments:
     return arguments_part(
         asked=launch.recipe.server,
         command=launch.recipe.launch,

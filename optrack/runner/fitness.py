@@ -26,29 +26,29 @@ def take_host(
     wait: bool,
     should_stop: Callable[[], bool],
     say: Callable[[str], object] = lambda text: None,
-) -> HostLock:
-    """Return the right to measure on this host, or on the GPUs that the recipes ask for: `session.gpus` then.
+) -> tuple[HostLock, Gpus]:
+    """Return the right to measure on this host, or on the GPUs that the recipes ask for, with these GPUs.
 
     Raises HostUnfitError, naming the culprit, if the host can't be had or isn't fit; with `wait` it is
     waited for instead, until `should_stop` says so (InterruptedRunError). `say` hears what is waited for,
     once and when it changes.
     """
-    said = None
+    cause = None
     while True:
         try:
             return _take(session, supervisor)
         except HostUnfitError as error:
             if not wait:
                 raise
-            if error.cause != said:
-                said = error.cause
+            if error.cause != cause:
+                cause = error.cause
                 say(error.message)
         if should_stop():
             raise InterruptedRunError("stopped while waiting for the host")
         time.sleep(_LOOK_EVERY_S)
 
 
-def _take(session: Session, supervisor: ProcessId | None) -> HostLock:
+def _take(session: Session, supervisor: ProcessId | None) -> tuple[HostLock, Gpus]:
     """Take the first set of GPUs that is free and fit; raises what stood in the way of the last one."""
     refusal: HostUnfitError | None = None
     for gpus in _choices(session):
@@ -69,8 +69,7 @@ def _take(session: Session, supervisor: ProcessId | None) -> HostLock:
             lock.release()
             refusal = error
             continue
-        session.gpus = gpus
-        return lock
+        return lock, gpus
     assert refusal is not None
     raise refusal
 

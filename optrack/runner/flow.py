@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 
-from optrack.app.evaluator import Court, keep_verdict
+from optrack.app.evaluator import Evaluator, record_judgement
 from optrack.engines.protocol import BenchCommand
 from optrack.host.capture import capture_after
 from optrack.host.launch import StageFailed, wait_until_ready
@@ -45,7 +45,7 @@ def run_launches(context: RunContext) -> None:
             log_dir=str(candidate.folder),
             launches=session.most_launches,
             repetitions=candidate.recipe.repetitions,
-            at_most=session.sequential,
+            at_most=session.is_sequential,
         )
     )
     if session.why_anew is not None:
@@ -170,12 +170,12 @@ def teardown(launch: Launch) -> None:
 def is_settled(context: RunContext) -> bool:
     """Whether a sequential session has come, at the end of a pair, to where more launches decide nothing."""
     ours, theirs = context.session.candidate, context.session.baseline
-    if theirs is None or not context.session.sequential or ours.launches != theirs.launches:
+    if theirs is None or not context.session.is_sequential or ours.launches != theirs.launches:
         return False
     reader = context.store.reader
     candidate = reader.run(ours.run.id).model_copy(update={"outcome": "succeeded"})
     baseline = reader.run(theirs.run.id).model_copy(update={"outcome": "succeeded"})
-    return Court(reader, context.session.plan).settled(candidate, baseline)
+    return Evaluator(reader, context.session.plan).settled(candidate, baseline)
 
 
 def finish(context: RunContext) -> RunResult:
@@ -212,9 +212,9 @@ def judge(context: RunContext, result: RunResult) -> Judgement | None:
     if run.item == plan.baseline or result.outcome == "interrupted" or result.is_hosts_fault:
         return None
     ended = {"outcome": result.outcome, "stage": result.stage, "failure": result.failure}
-    court = Court(store.reader, plan)
-    judgement = court.judge(run.model_copy(update=ended))
-    keep_verdict(store, court, judgement, run, datetime.now(UTC))
+    evaluator = Evaluator(store.reader, plan)
+    judgement = evaluator.judge(run.model_copy(update=ended))
+    record_judgement(store, evaluator, judgement, run, datetime.now(UTC))
     return judgement
 
 

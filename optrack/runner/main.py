@@ -8,12 +8,14 @@ import os
 import sys
 import traceback
 from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
 
-from optrack.app.campaign import Campaign
-from optrack.app.decisions import adopt_by_itself, credit_again
+from optrack.app.actions import adopt_automatically, roll_up
+from optrack.app.project import Project
+from optrack.app.rejudging import credit_again
 from optrack.errors import HostUnfitError, OptrackError
 from optrack.host.command import become_subreaper, go_below_supervisor
 from optrack.judge.failures import plain_failure
@@ -45,17 +47,20 @@ def main(arguments: list[str] | None = None) -> int:
         what = f"this host doesn't let the runner watch over what it starts: {reason}"
         return _refuse(options.tell, HostUnfitError(what, hint="prctl(2) and fork(2) must be allowed"))
     try:
-        campaign = Campaign(load_settings(options.project), options.plan)
-        session = session_of(campaign, options.item, sequential=options.sequential, resume=options.resume)
+        project = Project(load_settings(options.project), options.plan)
+        session = session_of(
+            project.campaign(), options.item, sequential=options.sequential, resume=options.resume
+        )
         Thread(target=import_module, args=("optrack.store.write",)).start()
-        lock = take_host(
+        lock, gpus = take_host(
             session,
             supervisor=supervisor,
             wait=options.wait,
             should_stop=stop.is_requested,
             say=lambda text: _tell(options.tell, {"waiting": text}),
         )
-        claimed = campaign.store.claim(
+        session = replace(session, gpus=gpus)
+        claimed = project.store.claim(
             session.candidate.run, from_statuses=_FROM_RUN if options.again else _FROM_NEXT
         )
     except OptrackError as error:
@@ -71,28 +76,28 @@ def main(arguments: list[str] | None = None) -> int:
     if not claimed:
         _answer(options.tell, {"run": None})
         return 3
-    campaign.store.record_process(run, supervisor, SUPERVISOR)
+    project.store.record_process(run, supervisor, SUPERVISOR)
     session.candidate.folder.mkdir(parents=True, exist_ok=True)
     _speak_into(session.candidate.folder / "runner.log")
     _answer(options.tell, {"run": run})
     with lock:
-        code = _run(campaign, session, stop)
-    _announce(campaign, run)
+        code = _run(project, session, stop)
+    _announce(project, run)
     return code
 
 
-def _run(campaign: Campaign, session: Session, stop: StopSignal) -> int:
-    context = RunContext(session, campaign.store, stop)
+def _run(project: Project, session: Session, stop: StopSignal) -> int:
+    context = RunContext(session, project.store, stop)
     try:
         run_session(context)
-        if not campaign.store.holds(session.candidate.run.id):
+        if not project.store.holds(session.candidate.run.id):
             sys.stderr.write(
                 "the database doesn't hold the run: it is in the side journal, beside this file\n"
             )
             return 2
-        campaign.roll_up()
-        credit_again(campaign)
-        adopt_by_itself(campaign, session.candidate.run.id)
+        roll_up(project)
+        credit_again(project)
+        adopt_automatically(project, session.candidate.run.id)
     except Exception as error:  # noqa: BLE001 (whatever happens, the run must be closed)
         traceback.print_exc()
         message = f"optrack itself failed: {error!r}; see runner.log in the run's folder"
@@ -101,16 +106,16 @@ def _run(campaign: Campaign, session: Session, stop: StopSignal) -> int:
         finish(context)
         return 1
     finally:
-        campaign.store.close()
+        project.store.close()
     return 0
 
 
-def _announce(campaign: Campaign, run_id: str) -> None:
+def _announce(project: Project, run_id: str) -> None:
     """Tell whoever the settings name that the run has ended; what goes wrong there is only logged."""
-    settings = campaign.settings
+    settings = project.settings
     if settings.notify is None:
         return
-    campaign = Campaign(settings, Path(campaign.written.path))
+    campaign = Project(settings, Path(project.written.path)).campaign()
     run = campaign.reader.run(run_id)
     judgement = campaign.judgement_of(run)
     problem = notify(settings.notify, run, judgement, project=settings.project, gate=campaign.gate)

@@ -6,15 +6,17 @@ import json
 import os
 import subprocess
 from pathlib import Path
-from typing import Any
 
+from optrack.app.answers import document
+from optrack.app.answers.runs import RunEndedAnswer, RunView
 from optrack.engines.server import http_client
 from optrack.model.gate import Gate
 from optrack.model.judgement import Judgement
 from optrack.model.run import Run
-from optrack.render.documents import document, finite, judgement_document, run_document
 
 _PATIENCE_S = 30.0
+_LONG = {"run": {"snapshot", "recipe", "artifacts"}, "judgement": {"differences"}}
+"""What a notification leaves out."""
 
 
 def notify(how: str, run: Run, judgement: Judgement | None, *, project: Path, gate: Gate) -> str | None:
@@ -23,7 +25,8 @@ def notify(how: str, run: Run, judgement: Judgement | None, *, project: Path, ga
     A command gets the document on standard input, and OPTRACK_RUN, OPTRACK_ITEM, OPTRACK_OUTCOME and
     OPTRACK_VERDICT in its environment. Returns why it couldn't be told, or None; it never raises.
     """
-    body = json.dumps(gate.data(finite(_document(run, judgement))), ensure_ascii=False, default=str)
+    answer = RunEndedAnswer(run=RunView.of(run), judgement=judgement)
+    body = json.dumps(gate.data(document(answer, exclude=_LONG)), ensure_ascii=False, default=str)
     if how.startswith(("http://", "https://")):
         return _post(how, body.encode())
     verdict = judgement.verdict if judgement is not None and judgement.verdict else "none"
@@ -34,17 +37,6 @@ def notify(how: str, run: Run, judgement: Judgement | None, *, project: Path, ga
         "OPTRACK_VERDICT": verdict,
     }
     return _command(how, body.encode(), about, project)
-
-
-def _document(run: Run, judgement: Judgement | None) -> dict[str, Any]:
-    """A run without its snapshot and recipe, which are long, and its judgement."""
-    about = run_document(run)
-    for part in ("snapshot", "recipe", "artifacts"):
-        about.pop(part)
-    found = judgement_document(judgement)
-    if found is not None:
-        found.pop("differences")
-    return document(event="run_ended", run=about, judgement=found)
 
 
 def _command(shell: str, body: bytes, about: dict[str, str], project: Path) -> str | None:
@@ -64,8 +56,8 @@ def _command(shell: str, body: bytes, about: dict[str, str], project: Path) -> s
     except OSError as error:
         return f"the notify command couldn't be started: {error}"
     if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        return f"the notify command ended with {done.returncode}{': ' + said[0] if said else ''}"
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        return f"the notify command ended with {done.returncode}{': ' + last[0] if last else ''}"
     return None
 
 

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +23,6 @@ from optrack.host.tree import Tree
 from optrack.judge.evidence import rules_of
 from optrack.judge.reasons import HOST_CAUSES
 from optrack.judge.sequential import launch_order
-from optrack.model.gate import Gate
 from optrack.model.judgement import Verdict
 from optrack.model.metrics import Metric
 from optrack.model.plan import Item, Plan, Status
@@ -81,7 +80,7 @@ class Arm:
         return [process.pid for process in self.tree.track()] if self.tree else []
 
 
-@dataclass
+@dataclass(frozen=True)
 class Session:
     """What one runner does: its arms, in an order that lets a drift of the machine hit both alike."""
 
@@ -91,11 +90,16 @@ class Session:
     baseline: Arm | None
     inherited: Mapping[str, str]
     salt: bytes
-    sequential: bool = False
+    stop: str = "fixed"
     gpus: tuple[int, ...] | None = None
     resuming: Resuming | None = None
     why_anew: str | None = None
     parser: ParserProcess = field(default_factory=ParserProcess)
+
+    @property
+    def is_sequential(self) -> bool:
+        """Whether it ends as soon as its verdict is settled."""
+        return self.stop == "sequential"
 
     @property
     def first(self) -> int:
@@ -115,15 +119,17 @@ class Session:
     @property
     def most_launches(self) -> int:
         """The launches of an arm at most: as many as the recipe says, or as the rules of stopping allow."""
-        if not self.sequential:
+        if not self.is_sequential:
             return self.candidate.recipe.launches
         recipe = self.candidate.recipe.model_copy(update={"stop": "sequential"})
         return rules_of(recipe, Metric(name=""), min_effect=0.0, interleaved=True).max_launches
 
     @property
     def variables(self) -> frozenset[str]:
-        """The variables that either arm's recipe names: they are recorded of both, with their values."""
-        return frozenset(name for arm in self.arms for name in arm.recipe.env)
+        """The variables recorded of both arms with their values beside optrack's own table: those that either
+        recipe names, and the prefixes of the settings, each with a star behind it."""
+        prefixes = (f"{prefix.rstrip('*')}*" for prefix in self.settings.env_prefixes if prefix.strip("*"))
+        return frozenset((*(name for arm in self.arms for name in arm.recipe.env), *prefixes))
 
     def schedule(self) -> Iterator[tuple[Arm, int]]:
         """Yield each launch in turn, with its number in its arm, until there are enough with those kept."""
@@ -156,57 +162,6 @@ class Session:
         }
 
 
-def prepare(
-    settings: Settings,
-    plan: Plan,
-    candidate: tuple[Item, Resolved],
-    baseline: tuple[Item, Resolved] | None,
-    at: datetime,
-    *,
-    sequential: bool,
-    gate: Gate,
-) -> Session:
-    """Return the session that runs an item, beside the baseline where its launches are interleaved.
-
-    A `sequential` one ends as soon as its verdict is settled, within the recipe's number of launches, which
-    only interleaved launches allow; the runs keep that with their recipe, since it belongs to the rules that
-    they are judged by.
-    """
-    sequential = sequential and baseline is not None
-    ours = _arm(settings, plan, *candidate, at, sequential=sequential, gate=gate)
-    theirs = _arm(settings, plan, *baseline, at, sequential=sequential, gate=gate) if baseline else None
-    if theirs is not None:
-        theirs.run = theirs.run.model_copy(update={"role": "baseline", "beside": ours.run.id})
-    return Session(settings, plan, ours, theirs, dict(os.environ), project_salt(settings.state), sequential)
-
-
-def _arm(
-    settings: Settings,
-    plan: Plan,
-    item: Item,
-    resolved: Resolved,
-    at: datetime,
-    *,
-    sequential: bool,
-    gate: Gate,
-) -> Arm:
-    run = Run(
-        id=new_run_id(at, item.id),
-        plan=plan.name,
-        item=item.id,
-        host=settings.host,
-        started_at=at,
-        actor=settings.actor,
-        plan_digest=digest(gate.text(plan.text)),
-        recipe_digest=resolved.digest,
-        recipe=gate.data({**resolved.data, "stop": "sequential" if sequential else "fixed"}),
-        runner=own_identity(),
-    )
-    return Arm(
-        run, resolved.recipe, engine_named(resolved.recipe.engine, settings.python), settings.runs / run.id
-    )
-
-
 def session_of(
     campaign: Campaign, item_id: str, *, sequential: bool = False, resume: bool = False
 ) -> Session:
@@ -215,44 +170,71 @@ def session_of(
     `sequential` is what the recipe's silence on `stop` means. With `resume`, an interrupted run of the same
     recipes is gone on with, stopping as it was to stop; `why_anew` of the session says why there is none.
     """
-    campaign.sync()
     item = campaign.item(item_id)
     resolved = campaign.resolved(item)
     base = campaign.plan.item(campaign.plan.baseline)
     alone = base is None or base.id == item.id or resolved.recipe.order == "block"
     beside = None if alone or base is None else (base, campaign.resolved(base))
     stop = resolved.data.get("stop", "sequential" if sequential else "fixed")
-
-    def prepared(stop: str) -> Session:
-        return prepare(
-            campaign.settings,
-            campaign.plan,
-            (item, resolved),
-            beside,
-            now(),
-            sequential=stop == "sequential",
-            gate=campaign.gate,
-        )
-
+    session = _session(campaign, (item, resolved), beside, stop)
     if not resume:
-        return prepared(stop)
+        return session
     wanted = Wanted(
         item=item.id,
         recipe=resolved.digest,
         baseline=beside[1].digest if beside else None,
         host=campaign.settings.host,
-        launches={how: prepared(how).most_launches for how in ("fixed", "sequential")},
+        launches={how: replace(session, stop=how).most_launches for how in ("fixed", "sequential")},
         repetitions=resolved.recipe.repetitions,
     )
     earlier = earlier_of(_interrupted(campaign, item), wanted)
     if isinstance(earlier, str):
-        session = prepared(stop)
-        session.why_anew = f"nothing to resume: {earlier}"
-        return session
-    session = prepared(earlier.candidate.recipe.get("stop", "fixed"))
+        return replace(session, why_anew=f"nothing to resume: {earlier}")
     accepted = [a.field for a in campaign.reader.acceptances(campaign.plan.name, item.id)]
-    session.resuming = Resuming(earlier, accepted)
-    return session
+    session = _session(campaign, (item, resolved), beside, earlier.candidate.recipe.get("stop", "fixed"))
+    return replace(session, resuming=Resuming(earlier, accepted))
+
+
+def _session(
+    campaign: Campaign,
+    candidate: tuple[Item, Resolved],
+    baseline: tuple[Item, Resolved] | None,
+    stop: str,
+) -> Session:
+    """Return the session that runs an item, beside the baseline where its launches are interleaved.
+
+    A `sequential` one ends as soon as its verdict is settled, within the recipe's number of launches, which
+    only interleaved launches allow; the runs keep that with their recipe, since it belongs to the rules that
+    they are judged by.
+    """
+    settings, at = campaign.settings, now()
+    stop = stop if baseline is not None else "fixed"
+    ours = _arm(campaign, *candidate, at, stop)
+    theirs = _arm(campaign, *baseline, at, stop, beside=ours.run.id) if baseline else None
+    salt = project_salt(settings.state)
+    return Session(settings, campaign.plan, ours, theirs, dict(os.environ), salt, stop)
+
+
+def _arm(
+    campaign: Campaign, item: Item, resolved: Resolved, at: datetime, stop: str, beside: str | None = None
+) -> Arm:
+    settings, gate = campaign.settings, campaign.gate
+    run = Run(
+        id=new_run_id(at, item.id),
+        plan=campaign.plan.name,
+        item=item.id,
+        host=settings.host,
+        role="candidate" if beside is None else "baseline",
+        beside=beside,
+        started_at=at,
+        actor=settings.actor,
+        plan_digest=digest(gate.text(campaign.plan.text)),
+        recipe_digest=resolved.digest,
+        recipe=gate.data({**resolved.data, "stop": stop}),
+        runner=own_identity(),
+    )
+    engine = engine_named(resolved.recipe.engine, settings.python)
+    return Arm(run, resolved.recipe, engine, settings.runs / run.id)
 
 
 def _interrupted(campaign: Campaign, item: Item) -> list[tuple[Run, Run | None]]:

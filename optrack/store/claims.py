@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection
 from datetime import datetime
 
@@ -14,6 +13,7 @@ from optrack.model.events import RunEnded
 from optrack.model.item import Transition
 from optrack.model.plan import STATUSES, Status, may_move
 from optrack.model.run import Failure, Outcome, ProcessId, Run, Stage
+from optrack.model.text import nearest
 from optrack.model.value import as_written, recipe_digest, value_text
 from optrack.store.contents import add_event, put_content
 from optrack.store.rows import as_text, stored
@@ -37,8 +37,8 @@ def item_row(session: Session, plan: str, item: str) -> ItemRow:
         .join(FormerNameRow, col(FormerNameRow.item_key) == col(ItemRow.key))
         .where(col(ItemRow.plan) == plan, col(FormerNameRow.id) == item)
     ).first()
-    near = difflib.get_close_matches(item, [row.id for row in rows], n=1)
-    hint = f"it is called {former} now" if former else f"did you mean {near[0]}?" if near else None
+    near = nearest(item, [row.id for row in rows], cutoff=0.6)
+    hint = f"it is called {former} now" if former else f"did you mean {near}?" if near else None
     if not rows and session.get(PlanRow, plan) is None:
         raise UsageError(f"the database knows no plan called {plan}")
     raise UsageError(f"{plan} has no item {item}", hint=hint)

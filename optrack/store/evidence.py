@@ -11,7 +11,7 @@ from sqlmodel import Session, col, select
 
 from optrack.model.metrics import Sample
 from optrack.model.run import ProcessId, Stage
-from optrack.model.snapshot import PARTS, Snapshot
+from optrack.model.snapshot import Snapshot
 from optrack.model.value import canonical, digest
 from optrack.store.contents import put_contents, split
 from optrack.store.rows import stored
@@ -46,7 +46,7 @@ def add_stage(session: Session, run: str, stage: Stage, seconds: float, launch: 
 
 def parts_of(snapshot: Snapshot) -> dict[str, str]:
     """Return the captured parts of the snapshot as canonical JSON."""
-    parts = {part: getattr(snapshot, part) for part in PARTS}
+    parts = snapshot.model_dump()
     return {part: canonical(data) for part, data in parts.items() if data is not None}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import sqlite3
 import threading
@@ -26,6 +25,7 @@ from optrack.model.item import (
 from optrack.model.metrics import Sample
 from optrack.model.plan import Plan
 from optrack.model.run import ProcessId, Run
+from optrack.model.text import nearest
 from optrack.plan.sync import stamp_of
 from optrack.store import rows
 from optrack.store import rows as failures
@@ -311,7 +311,5 @@ def _run_named(connection: sqlite3.Connection, name: str) -> str:
         if name and found:
             several = ", ".join(found[:5])
             raise UsageError(f"{name} could be {len(found)} runs", hint=f"the latest are {several}")
-    near = difflib.get_close_matches(name, known[:1000], n=1, cutoff=0.5) or known[:1]
-    raise UsageError(
-        f"there is no run {name}", hint=f"did you mean {near[0]}?" if near else "nothing ran yet"
-    )
+    near = nearest(name, known[:1000], cutoff=0.5) or next(iter(known), None)
+    raise UsageError(f"there is no run {name}", hint=f"did you mean {near}?" if near else "nothing ran yet")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from optrack.app.evaluator import primary_metric
 from optrack.judge.calibration import expected_gain
 from optrack.model.item import ItemState
 from optrack.model.judgement import Effect
 from optrack.model.metrics import means_of
 from optrack.model.plan import Plan, Quantity
-from optrack.model.run import Run
+from optrack.model.run import Run, primary_metric
 from optrack.tui.board import Calibration
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 from threading import RLock
 
 from optrack.app.campaign import Campaign
-from optrack.app.evaluator import Court
-from optrack.app.finding import pair_of
-from optrack.app.project import now
+from optrack.app.evaluator import Evaluator
+from optrack.app.project import Project, now
+from optrack.app.queries import pair_of
+from optrack.app.running import recover
 from optrack.app.spawn import is_running
 from optrack.errors import OptrackError, PlanError
 from optrack.model.events import Entry
@@ -62,7 +63,8 @@ class CampaignReading:
         self._changes = 0
         self._seen: tuple[int, int, int, int] | None = None
         self._file = 0
-        self._campaign = Campaign(settings, plan_file)
+        self._project = Project(settings, plan_file)
+        self._current: Campaign | None = None
         self._looked: tuple[Plan, tuple[ItemState, ...]] | None = None
         self._synced: frozenset[str] | None = None
         self._going: tuple[Run, ...] = ()
@@ -76,26 +78,30 @@ class CampaignReading:
     @property
     def _reader(self) -> Reader:
         with self._lock:
-            return self._campaign.reader
+            return self._project.reader
+
+    @property
+    def _campaign(self) -> Campaign:
+        with self._lock:
+            if self._looked is None or self._current is None:
+                self._look()
+            assert self._current is not None
+            return self._current
 
     def _look(self) -> tuple[Plan, tuple[ItemState, ...]]:
         """Return the plan, with the items that were added beside its text, and where all of them stand."""
         with self._lock:
             if self._looked is None:
-                written = self._campaign.written
-                states = self._reader.items(written.name)
-                if not states:
-                    self._sync(frozenset())
-                    states = self._reader.items(written.name)
-                known = {item.id for item in written.items}
-                added = [s.item for s in states if not s.archived and s.item.id not in known]
-                plan = written.model_copy(update={"items": (*written.items, *added)}) if added else written
-                self._campaign.__dict__["plan"] = plan
-                self._looked = (self._campaign.gate.value(plan), states)
+                campaign = self._project.recorded()
+                if not campaign.states:
+                    campaign = self._project.campaign()
+                    self._synced = frozenset()
+                self._current = campaign
+                self._looked = (campaign.gate.value(campaign.plan), campaign.states)
             return self._looked
 
     def _sync(self, improved: frozenset[str]) -> None:
-        self._campaign.sync()
+        self._project.campaign()
         self._synced = improved
 
     # what there is
@@ -104,7 +110,7 @@ class CampaignReading:
         """Return a number that grows when the database or the plan's file has changed, or a runner has died."""
         with self._lock:
             self._same_file()
-            stamp = stamp_of(Path(self._campaign.written.path))
+            stamp = stamp_of(Path(self._project.written.path))
             if self._seen is not None and self._seen[1] != stamp:
                 self._reload()
             if self._looked is not None:
@@ -122,38 +128,28 @@ class CampaignReading:
         """Open the record again where another file has taken its place; raises StoreError while there is none."""
         file = identity(self._reader.path)
         if self._file not in (0, file):
-            for part in ("reader", "store"):
-                self._campaign.__dict__.pop(part, None)
+            self._project = Project(self._settings, self._plan_file)
             self._looked, self._synced, self._launches = None, None, (0.0, {})
             self._course, self._choosing, self._judged = Course(), Choosing(), {}
         self._file = file
 
     def _reload(self) -> None:
         """Read the plan's file again; one with errors is passed over until it is mended."""
-        fresh = Campaign(self._settings, self._plan_file)
+        fresh = self._project.reread()
         try:
             fresh.written  # noqa: B018
         except PlanError as error:
-            self._broken, self._problems = error, problems_of(Path(self._campaign.written.path), error)
+            self._broken, self._problems = error, problems_of(Path(self._project.written.path), error)
             return
-        self._take_over(fresh, "reader", "store")
-        self._campaign, self._synced, self._broken, self._problems = fresh, None, None, ()
+        self._project, self._synced, self._broken, self._problems = fresh, None, None, ()
 
-    def _fresh(self) -> Campaign:
-        """Return a campaign of its own on the plan's present text and the same record."""
-        fresh = Campaign(self._settings, self._plan_file)
+    def _fresh(self) -> Project:
+        """Return a project of its own on the plan's present text and the same record."""
         with self._lock:
             self.version()
             if self._broken is not None:
                 raise self._broken
-            self._campaign.store  # noqa: B018
-            self._take_over(fresh, "reader", "store", "written")
-        return fresh
-
-    def _take_over(self, fresh: Campaign, *parts: str) -> None:
-        fresh.__dict__.update(
-            {part: self._campaign.__dict__[part] for part in parts if part in self._campaign.__dict__}
-        )
+            return self._project.reread()
 
     def now(self) -> datetime:
         """Return the present time."""
@@ -188,7 +184,7 @@ class CampaignReading:
         going = self._reader.open_runs()
         if any(run.host == self._settings.host and not is_running(run) for run in going):
             with self._lock:
-                self._campaign.recover()
+                recover(self._project)
             going = self._reader.open_runs()
         self._going = going
         plan = self.plan().name
@@ -254,7 +250,7 @@ class CampaignReading:
             return None
         if found.outcome is not None:
             return self._campaign.judgement_of(found)
-        court = Court(reader, plan)
+        court = Evaluator(reader, plan)
         baseline = court.baseline_for(found)
         if baseline is None or not baseline.samples:
             return None
@@ -284,7 +280,7 @@ class CampaignReading:
         plan, _ = self._look()
         with self._lock:
             ours, theirs, recorded = pair_of(self._campaign, candidate, baseline)
-        judgement = recorded or Court(self._reader, plan).judge(ours, theirs)
+        judgement = recorded or Evaluator(self._reader, plan).judge(ours, theirs)
         return Compared(candidate=ours, baseline=theirs, judgement=judgement)
 
     def history(self) -> Sequence[Step]:

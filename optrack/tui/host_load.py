@@ -130,17 +130,17 @@ class HostMeter:
 
 def recorded_gauges(snapshot: Snapshot | None) -> Sequence[Gauge]:
     """Return what a run's record tells of the load: means over its benchmarks, one value each."""
-    load = (snapshot.load if snapshot else None) or {}
+    load = snapshot.load if snapshot else None
     found = []
-    for index, measures in sorted((load.get("gpus") or {}).items()):
-        for measure, name, unit, scale, full in (
-            ("utilization_percent", "mean", "%", 1.0, 100.0),
-            ("memory_used_bytes", "mem", "GiB", _GIB, None),
-            ("power_w", "power", "W", 1.0, None),
+    for index, gpu in sorted(load.gpus.items()) if load else ():
+        for spread, name, unit, scale, full in (
+            (gpu.utilization_percent, "mean", "%", 1.0, 100.0),
+            (gpu.memory_used_bytes, "mem", "GiB", _GIB, None),
+            (gpu.power_w, "power", "W", 1.0, None),
         ):
-            mean = (measures.get(measure) or {}).get("mean")
-            if mean is not None:
-                found.append(Gauge(name=f"GPU {index} {name}", unit=unit, values=(mean / scale,), full=full))
+            if spread is not None and spread.mean is not None:
+                value = spread.mean / scale
+                found.append(Gauge(name=f"GPU {index} {name}", unit=unit, values=(value,), full=full))
     return found
 
 

@@ -169,7 +169,7 @@ def cost_of_sampling() -> None:
             if with_sampler:
                 with Sampler(library=nvml) as sampler:
                     sampled.append(bench())
-                about: dict[str, Any] = sampler.summary()["sampling"]
+                about: dict[str, Any] = sampler.summary().model_dump()["sampling"]
                 cost.append(about["cpu_s"] / about["elapsed_s"])
             else:
                 without.append(bench())

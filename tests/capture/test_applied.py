@@ -90,7 +90,7 @@ def test_an_argument_that_the_server_rewrote_is_told() -> None:
             **{"enable_metrics": True, "version": "0.5.15", "last_gen_throughput": 81.0},
         },
         salt=SALT,
-    )
+    ).model_dump()
     assert rewritten_arguments(ran(arguments=part)) == (
         "The server was started with speculative-num-draft-tokens 7 and reports speculative_num_draft_tokens 4.",
     )
@@ -100,12 +100,12 @@ def test_an_argument_that_the_server_rewrote_is_told() -> None:
 def test_lists_are_compared_as_lists() -> None:
     part = arguments_part(
         asked={"cuda-graph-bs": [1, 2, 4]}, command=None, reported={"cuda_graph_bs": [1, 2, 4]}, salt=SALT
-    )
+    ).model_dump()
     assert rewritten_arguments(ran(arguments=part)) == ()
 
 
 def test_a_server_that_reports_nothing_gives_no_sentence() -> None:
-    part = arguments_part(asked={"tp": 8}, command=None, reported=None, salt=SALT)
+    part = arguments_part(asked={"tp": 8}, command=None, reported=None, salt=SALT).model_dump()
     assert "reported" not in part
     assert rewritten_arguments(ran(arguments=part)) == ()
 
@@ -129,7 +129,7 @@ def test_an_engines_digest_of_the_report_is_understood() -> None:
             "ours": True,
         },
         salt=SALT,
-    )
+    ).model_dump()
     reported = part["reported"]
     assert (reported["tp_size"], reported["version"], reported["max_total_num_tokens"]) == (8, "0.5.15", 1000)
     assert reported["cuda_graph_config"] == {"decode": {"backend": "full", "bs": [1, 2]}}
@@ -141,7 +141,7 @@ def test_an_engines_digest_of_the_report_is_understood() -> None:
 
 
 def test_an_expected_argument_that_isnt_in_force_is_not_applied() -> None:
-    part = arguments_part(asked={}, command=None, reported={"tp_size": 4}, salt=SALT)
+    part = arguments_part(asked={}, command=None, reported={"tp_size": 4}, salt=SALT).model_dump()
     assert not_applied(ran(arguments=part), {}, {"server": {"tp": "8"}}) == (
         "The server was started with tp 8 and reports tp_size 4.",
     )

@@ -10,6 +10,7 @@ from optrack.host.capture import capture_running
 from optrack.judge.applied import not_applied
 from optrack.judge.difference import comparison, differences
 from optrack.judge.variables import is_noise, is_relevant, parse_environ, plain
+from optrack.model.hardware import Hardware
 from optrack.model.snapshot import Snapshot
 from tests.capture.processes_for_tests import WIPE, WORKER, tree
 
@@ -23,7 +24,7 @@ def captured(program: str, env: dict[str, str], *, ready: int = 1, **recipe_env:
 
 def env_of(snapshot: Snapshot) -> dict[str, Any]:
     assert snapshot.env is not None
-    return dict(snapshot.env)
+    return snapshot.env.model_dump()
 
 
 def spawn(worker: str, before: str = "") -> str:
@@ -74,7 +75,13 @@ def test_wiped_workers_alone_make_the_environment_unknown_not_unset() -> None:
 def test_an_unknown_environment_makes_the_comparison_unknown() -> None:
     wiped = captured(spawn(WIPE + WORKER), {"NCCL_ALGO": "Tree"}, NCCL_ALGO="Tree")
     open_ = captured(spawn(WORKER), {"NCCL_ALGO": "Tree"}, NCCL_ALGO="Tree")
-    rest: dict[str, Any] = {"git": {}, "hardware": {}, "packages": None, "libraries": None, "processes": None}
+    rest: dict[str, Any] = {
+        "git": {},
+        "hardware": Hardware(),
+        "packages": None,
+        "libraries": None,
+        "processes": None,
+    }
     found = differences(
         wiped.model_copy(update=rest),
         open_.model_copy(update=rest),
@@ -110,7 +117,7 @@ os.wait()
 """
     snapshot = captured(program, {"OMP_NUM_THREADS": "3"})
     assert snapshot.processes is not None
-    assert [p["environment"] for p in snapshot.processes["tree"]][-1] == "as its parent's start"
+    assert [process.environment for process in snapshot.processes.tree][-1] == "as its parent's start"
     assert env_of(snapshot)["server"]["OMP_NUM_THREADS"] == "3"
 
 

@@ -14,7 +14,7 @@ from tests.capture.repositories import commit, git, new_repository
 
 
 def described(folder: Path, **options: Any) -> dict[str, Any]:
-    return describe_repository(folder, salt=b"salt", **options)
+    return describe_repository(folder, salt=b"salt", **options).model_dump()
 
 
 def test_a_clean_repository_has_commit_branch_and_no_patch(tmp_path: Path) -> None:

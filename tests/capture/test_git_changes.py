@@ -16,7 +16,7 @@ from tests.capture.repositories import commit, fingerprint, git, new_repository
 
 
 def described(folder: Path, **options: Any) -> dict[str, Any]:
-    return describe_repository(folder, salt=b"salt", **options)
+    return describe_repository(folder, salt=b"salt", **options).model_dump()
 
 
 def everything_changed(repository: Path) -> None:

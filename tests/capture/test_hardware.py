@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,7 +18,7 @@ from tests.capture.world import World
 
 def test_a_gpu_has_its_facts_settings_and_state() -> None:
     nvml = FakeNvml()
-    part = gpus_part(library=nvml)
+    part = gpus_part(library=nvml).model_dump()
     assert (part["driver"], part["cuda"], part["count"]) == ("570.86.15", "12.8", 2)
     gpu = part["devices"]["0"]
     assert (gpu["name"], gpu["uuid"], gpu["capability"]) == ("NVIDIA H200", nvml.devices[0].uuid, "9.0")
@@ -37,15 +36,15 @@ def test_a_gpu_has_its_facts_settings_and_state() -> None:
 
 
 def test_what_a_driver_doesnt_support_is_none_and_no_error() -> None:
-    assert gpus_part(library=FakeNvml())["devices"]["0"]["auto_boost"] is None
+    assert gpus_part(library=FakeNvml()).model_dump()["devices"]["0"]["auto_boost"] is None
 
 
 def test_a_host_without_a_gpu_is_normal() -> None:
-    assert gpus_part(library=NoDriver()) == {"count": 0}
+    assert gpus_part(library=NoDriver()).model_dump() == {"count": 0}
 
 
 def test_gpus_that_the_run_cant_see_are_only_named() -> None:
-    part = gpus_part(library=FakeNvml(devices=[Device(n) for n in range(4)]), visible="1,3")
+    part = gpus_part(library=FakeNvml(devices=[Device(n) for n in range(4)]), visible="1,3").model_dump()
     assert sorted(part["devices"]) == ["1", "3"]
     assert sorted(part["hidden"]) == ["0", "2"]
     assert list(part["topology"]) == ["1-3"]
@@ -70,15 +69,15 @@ def test_visible_devices_are_read_as_cuda_does(visible: str | None, shown: set[i
 
 def test_the_topology_names_pcie_levels_and_nvlinks() -> None:
     nvml = FakeNvml(level=50)
-    assert gpus_part(library=nvml)["topology"] == {"0-1": "NVSwitch SYS"}
+    assert gpus_part(library=nvml).model_dump()["topology"] == {"0-1": "NVSwitch SYS"}
     for device in nvml.devices:
         device.links = 0
-    assert gpus_part(library=nvml)["topology"] == {"0-1": "SYS"}
+    assert gpus_part(library=nvml).model_dump()["topology"] == {"0-1": "SYS"}
 
 
 def test_the_host_is_read_from_the_kernels_files(world: World) -> None:
     places = Places(*(world.root / "host" / name for name in ("proc", "sys", "etc")))
-    part = host_part(salt=b"salt", places=places)
+    part = host_part(salt=b"salt", places=places).model_dump()
     assert part["cpu"]["model"] == "A CPU"
     assert part["cpu"]["governor"] == "performance"
     assert part["cpu"]["turbo"] == "on"
@@ -92,18 +91,18 @@ def test_the_host_is_read_from_the_kernels_files(world: World) -> None:
 def test_governors_that_differ_between_cpus_are_all_named(world: World) -> None:
     world.host("sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "powersave")
     places = Places(*(world.root / "host" / name for name in ("proc", "sys", "etc")))
-    assert host_part(salt=b"", places=places)["cpu"]["governor"] == ["performance", "powersave"]
+    assert host_part(salt=b"", places=places).model_dump()["cpu"]["governor"] == ["performance", "powersave"]
 
 
 def test_a_host_that_shows_nothing_is_no_error(tmp_path: Path) -> None:
-    part: dict[str, Any] = hardware_part(
+    part = hardware_part(
         salt=b"", library=NoDriver(), places=Places(tmp_path, tmp_path, tmp_path)
-    )
+    ).model_dump()
     assert part["cpu"]["model"] is None and part["machine"] is None
 
 
 def test_this_host_can_be_described() -> None:
-    part = hardware_part(salt=b"")
+    part = hardware_part(salt=b"").model_dump()
     assert part["cpu"]["count"] >= 1
     json.dumps(part)
 
@@ -118,7 +117,7 @@ def test_limits_of_version_2_are_the_tightest_up_to_the_root(tmp_path: Path) -> 
     (root / "a" / "b" / "cpu.max").write_text("max 100000\n")
     (root / "a" / "b" / "memory.max").write_text("1073741824\n")
     (root / "a" / "b" / "cpuset.cpus.effective").write_text("0-3\n")
-    found = cgroup_limits(5, proc=proc, root=root)
+    found = cgroup_limits(5, proc=proc, root=root).model_dump()
     assert found == {"cpus": 1.5, "cpuset": "0-3", "memory_nodes": None, "memory_bytes": 1073741824}
 
 
@@ -131,7 +130,7 @@ def test_limits_of_version_1_are_read_by_controller(tmp_path: Path) -> None:
     (root / "cpu" / "box" / "cpu.cfs_quota_us").write_text("200000\n")
     (root / "cpu" / "box" / "cpu.cfs_period_us").write_text("100000\n")
     (root / "memory" / "memory.limit_in_bytes").write_text("9223372036854771712\n")
-    found = cgroup_limits(5, proc=proc, root=root)
+    found = cgroup_limits(5, proc=proc, root=root).model_dump()
     assert found == {"cpus": 2.0, "cpuset": None, "memory_nodes": None, "memory_bytes": None}
 
 

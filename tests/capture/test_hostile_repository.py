@@ -88,7 +88,7 @@ def test_the_hostile_repository_does_run_its_command_when_asked_plainly(
 
 
 def test_a_capture_runs_nothing_of_the_repository_or_its_submodule(hostile: Path, tmp_path: Path) -> None:
-    found = describe_repository(hostile, salt=b"salt")
+    found = describe_repository(hostile, salt=b"salt").model_dump()
     assert not (tmp_path / "ran").exists(), (tmp_path / "ran").read_text()
     assert "a.py" in found["changed"]
     assert found["submodules"]["dep"]["dirty"] is True

@@ -43,7 +43,7 @@ def test_watched_libraries_have_a_version_and_a_build(tmp_path: Path) -> None:
     with nccl.open("ab") as file:
         file.write(b"\0NCCL version 2.27.3+cuda12.8\0")
     member, proc = process(tmp_path, nccl, {})
-    loaded = libraries_part([member], proc)["loaded"]
+    loaded = libraries_part([member], proc).model_dump()["loaded"]
     assert set(loaded) == {"libnccl.so", "libcublas.so"}
     assert loaded["libnccl.so"]["version"] == "2.27.3"
     assert loaded["libnccl.so"]["build"] == build_id(nccl)
@@ -63,16 +63,19 @@ def test_a_librarys_version_may_be_that_of_its_package(tmp_path: Path) -> None:
     info.mkdir()
     (info / "RECORD").write_text("nvidia/cudnn/lib/libcudnn.so.9,sha256=x,1\n")
     member, proc = process(tmp_path, library, {})
-    assert libraries_part([member], proc)["loaded"]["libcudnn.so"]["version"] == "9.10.2.21"
+    assert libraries_part([member], proc).model_dump()["loaded"]["libcudnn.so"]["version"] == "9.10.2.21"
 
 
 def test_a_preloaded_library_is_named_with_its_content(tmp_path: Path) -> None:
     allocator = tmp_path / "libanything.so"
     allocator.write_bytes(b"one")
     member, proc = process(tmp_path, tmp_path / "x", {"LD_PRELOAD": str(allocator)})
-    one = libraries_part([member], proc)["preloaded"]
+    one = libraries_part([member], proc).model_dump()["preloaded"]
     allocator.write_bytes(b"two")
-    assert one[0].startswith("libanything.so ") and one != libraries_part([member], proc)["preloaded"]
+    assert (
+        one[0].startswith("libanything.so ")
+        and one != libraries_part([member], proc).model_dump()["preloaded"]
+    )
 
 
 def test_a_build_id_is_none_for_what_is_no_program(tmp_path: Path) -> None:
@@ -108,5 +111,5 @@ def test_the_libraries_that_matter_are_watched() -> None:
 def test_the_executable_of_a_server_that_is_no_python_has_a_build(world: World) -> None:
     server = world.write("bin/llama-server", b"\x7fELF not really")
     member = Member(1, 0, "llama-server", (str(server),), str(server), {}, False)
-    executable = libraries_part([member])["executable"]
+    executable = libraries_part([member]).model_dump()["executable"]
     assert executable["path"] == str(server) and len(executable["build"]) == 64

@@ -17,9 +17,7 @@ def before(project: Path, *watch: Path) -> Snapshot:
 
 
 def edited(snapshot: Snapshot) -> list[str] | None:
-    assert snapshot.git is not None
-    found: list[str] | None = snapshot.git["project"].get("edited_in_run")
-    return found
+    return snapshot.repositories["project"].edited_in_run
 
 
 def test_an_unchanged_repository_is_not_flagged(tmp_path: Path) -> None:
@@ -43,8 +41,7 @@ def test_a_new_commit_in_mid_run_is_flagged(tmp_path: Path) -> None:
     commit(project, {"a.py": "2\n"}, "meanwhile")
     after = capture_after(snapshot, salt=SALT)
     assert edited(after) == ["committed changes"]
-    assert after.git is not None
-    assert after.git["project"]["commit_after"] == git(project, "rev-parse", "HEAD")
+    assert after.repositories["project"].commit_after == git(project, "rev-parse", "HEAD")
 
 
 def test_a_file_edited_again_is_flagged(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_the_running_process_itself_has_the_packages_it_sees() -> None:
     (me,) = read_tree([os.getpid()], os.getpid())
     found = interpreter_of(me)
     assert found is not None
-    part = packages_part(found, salt=b"")
+    part = packages_part(found, salt=b"").model_dump()
     assert part["distributions"]["pydantic"] == importlib.metadata.version("pydantic")
     assert part["python"]["version"].startswith(f"{sys.version_info.major}.{sys.version_info.minor}")
 
@@ -64,7 +64,7 @@ def test_names_versions_origins_and_start_up_files_are_read(world: World) -> Non
     (world.site / "Odd_Name.x-2.0.dist-info").mkdir()
     found = interpreter_of(member([str(world.root / "venv/bin/python")]))
     assert found is not None
-    part = packages_part(found, salt=b"")
+    part = packages_part(found, salt=b"").model_dump()
     assert part["distributions"] == {
         **{"alpha": "1.0", "beta": "2.0", "broken": "1.0", "gamma": "3.0", "inplace": "0.1"},
         "odd-name-x": "2.0",
@@ -79,7 +79,7 @@ def test_the_first_folder_that_has_a_package_counts(world: World) -> None:
     env = {"PYTHONPATH": str(world.root / "over")}
     found = interpreter_of(member([str(world.root / "venv/bin/python")], env))
     assert found is not None
-    assert packages_part(found, salt=b"")["distributions"]["alpha"] == "9.0"
+    assert packages_part(found, salt=b"").model_dump()["distributions"]["alpha"] == "9.0"
 
 
 def test_a_wiped_environment_is_no_obstacle(world: World) -> None:

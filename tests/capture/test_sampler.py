@@ -21,7 +21,7 @@ def until(true: Callable[[], bool], limit_s: float = 20.0) -> None:
 
 
 def samples(sampler: Sampler) -> int:
-    return int(sampler.summary()["sampling"]["samples"])
+    return int(sampler.summary().model_dump()["sampling"]["samples"])
 
 
 def test_measures_have_mean_least_and_most() -> None:
@@ -30,7 +30,7 @@ def test_measures_have_mean_least_and_most() -> None:
         until(lambda: samples(sampler) >= 3)
         nvml.devices[0].sm_clock = 1980
         until(lambda: samples(sampler) >= 8)
-    clock = sampler.summary()["gpus"]["0"]["sm_clock_mhz"]
+    clock = sampler.summary().model_dump()["gpus"]["0"]["sm_clock_mhz"]
     assert (clock["min"], clock["max"]) == (345, 1980)
     assert 345 < clock["mean"] < 1980
     assert nvml.opened == 0
@@ -41,7 +41,7 @@ def test_throttling_is_the_share_of_samples_and_idleness_none() -> None:
     nvml.devices[0].reasons = 0x4 | 0x1
     with Sampler(interval_s=0.005, library=nvml) as sampler:
         until(lambda: samples(sampler) >= 3)
-    throttled = sampler.summary()["gpus"]["0"]["throttled"]
+    throttled = sampler.summary().model_dump()["gpus"]["0"]["throttled"]
     assert throttled["power_cap"] == 1.0
     assert throttled["hardware_thermal"] == 0.0
     assert "idle" not in throttled
@@ -52,7 +52,7 @@ def test_processes_that_arent_ours_are_foreign() -> None:
     nvml.devices[1].processes = [os.getpid(), 1]
     with Sampler(interval_s=0.005, library=nvml) as sampler:
         until(lambda: samples(sampler) >= 1)
-    found = sampler.summary()["gpus"]
+    found = sampler.summary().model_dump()["gpus"]
     assert found["0"]["foreign"] == []
     assert len(found["1"]["foreign"]) == 1
 
@@ -60,7 +60,7 @@ def test_processes_that_arent_ours_are_foreign() -> None:
 def test_a_host_without_a_gpu_still_has_its_cpu_load() -> None:
     with Sampler(interval_s=0.005, library=NoDriver()) as sampler:
         until(lambda: samples(sampler) >= 2)
-    found = sampler.summary()
+    found = sampler.summary().model_dump()
     assert found["gpus"] == {}
     assert found["cpu"]["busy_cores"] is None or found["cpu"]["busy_cores"] >= 0
 
@@ -79,8 +79,8 @@ def test_the_load_of_others_is_told_from_ours() -> None:
         finally:
             process.kill()
     assert time.process_time() >= before
-    assert ours.summary()["cpu"]["own_cores"] > 0.1
-    assert others.summary()["cpu"]["foreign_cores"] > 0.1
+    assert ours.summary().model_dump()["cpu"]["own_cores"] > 0.1
+    assert others.summary().model_dump()["cpu"]["foreign_cores"] > 0.1
 
 
 def _used(pid: int) -> float:

@@ -17,11 +17,18 @@ from optrack.host.capture import capture_running
 from optrack.host.process_tree import read_tree
 from optrack.judge.difference import comparison, differences
 from optrack.judge.unseen import of_a_failed_start
+from optrack.model.hardware import Hardware
 from optrack.model.snapshot import Snapshot
 
 SERVER = '"$PYTHON" -S -E -c "import time; time.sleep(60)  # server"'
 MONITOR = '"$PYTHON" -S -E -c "import time; time.sleep(60)  # monitor" &'
-REST: dict[str, Any] = {"git": {}, "hardware": {}, "packages": None, "libraries": None, "processes": None}
+REST: dict[str, Any] = {
+    "git": {},
+    "hardware": Hardware(),
+    "packages": None,
+    "libraries": None,
+    "processes": None,
+}
 
 
 @contextmanager
@@ -55,7 +62,7 @@ def captured(text: str, programs: int = 1, *, serving: int | None = None) -> Sna
 
 def env_of(snapshot: Snapshot) -> dict[str, Any]:
     assert snapshot.env is not None
-    return dict(snapshot.env)
+    return snapshot.env.model_dump()
 
 
 def test_a_variable_that_the_start_script_exports_isnt_one_that_the_program_set() -> None:

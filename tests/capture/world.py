@@ -19,6 +19,7 @@ from optrack.host.capture import capture_after, capture_before, capture_running,
 from optrack.host.hardware import Places
 from optrack.host.sampler import Sampler
 from optrack.judge.applied import arguments_part
+from optrack.model.hardware import CpuLoad
 from optrack.model.snapshot import Snapshot
 from tests.capture.fake_nvml import FakeNvml
 from tests.capture.repositories import commit, git, new_repository
@@ -205,7 +206,7 @@ class World:
         for happen in self.during:
             happen()
         arguments = arguments_part(asked=self.asked, command=self.launch, reported=self.reported, salt=SALT)
-        load = {**sampler.summary(), "cpu": {"foreign_share": 0.0}}
+        load = sampler.summary().model_copy(update={"cpu": CpuLoad(foreign_share=0.0)})
         whole = merge(before, ran).model_copy(update={"arguments": arguments, "load": load})
         return capture_after(whole, salt=SALT)
 

@@ -42,7 +42,7 @@ def _no_settings_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 @pytest.fixture(scope="session")
 def _template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     project: Filled = filled(tmp_path_factory.mktemp("template") / "project")
-    project.campaign.store.close()
+    project.store.close()
     return project.folder
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from optrack.contract.answers import answer_schema
+from optrack.app.answers import answer_schema
 from tests.cli.quick import quick
 
 mcp = pytest.importorskip("mcp")

@@ -30,7 +30,7 @@ def fill(folder: Path, runs: int) -> Path:
     for _ in range(runs - 2):
         project.run("baseline", STEADY)
     project.pair("1B", FASTER, STEADY)
-    project.campaign.store.close()
+    project.store.close()
     return folder
 
 

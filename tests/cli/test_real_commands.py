@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from optrack.contract.answers import answer_schema
+from optrack.app.answers import answer_schema
 from tests.cli.quick import quick
 
 ROOT = Path(__file__).parents[2]

@@ -8,8 +8,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from optrack.app.answers import ANSWERS, answer_schema
 from optrack.cli import COMMANDS
-from optrack.contract.answers import ANSWERS, answer_schema
 from tests.cli.conftest import Call
 
 UNTESTED = {

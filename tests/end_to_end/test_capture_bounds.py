@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 import subprocess
 from datetime import datetime
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.capture.repositories import new_repository
-from tests.end_to_end.campaigns import QUICK, Campaign, Make, item
+from tests.end_to_end.campaigns import QUICK, Campaign, Make, ended, item, wait_for
 
 BASE = QUICK.replace("launches: 3", "launches: 1\norder: block")
 
@@ -73,21 +74,37 @@ def test_a_watched_pipe_doesnt_hold_a_run_up(make: Make) -> None:
     assert project.call("run", "baseline").code == 0
 
 
-def test_a_slow_capture_of_the_code_holds_no_benchmark_up_and_is_said_to_be_unknown(make: Make) -> None:
-    bench = "bench: date +%s.%N > begun; echo score = 1"
-    base = "\n".join(bench if line.startswith("bench:") else line for line in BASE.splitlines())
-    project = make(base=base)
+def with_hanging_git(make: Make, bench: str) -> tuple[Campaign, dict[str, str]]:
+    """Return a campaign in a repository, and an environment in which git never answers."""
+    lines = BASE.splitlines()
+    project = make(base="\n".join(f"bench: {bench}" if line.startswith("bench:") else line for line in lines))
     new_repository(project.folder, {"tracked.py": "1\n"})
     slow = project.folder / "slow"
     slow.mkdir()
-    (slow / "git").write_text("#!/bin/sh\ndate +%s.%N >> ../asked\nexec sleep 300\n")
+    (slow / "git").write_text("#!/bin/sh\nexec sleep 300\n")
     (slow / "git").chmod(0o755)
-    called = project.call("run", "baseline", env={"PATH": f"{slow}:{os.environ['PATH']}"})
+    return project, {"PATH": f"{slow}:{os.environ['PATH']}"}
+
+
+def test_a_slow_capture_of_the_code_holds_no_benchmark_up_and_is_said_to_be_unknown(make: Make) -> None:
+    project, env = with_hanging_git(make, "date +%s.%N > begun; echo score = 1")
+    called = project.call("run", "baseline", env=env)
     assert called.code == 0, called
     run = project.show("baseline")["runs"][-1]
     begun = float((project.folder / "begun").read_text())
     assert begun - datetime.fromisoformat(run["started_at"]).timestamp() < 15
     assert "unknown" in run["snapshot"]["git"]["project"]
+
+
+def test_a_run_that_is_stopped_at_once_leaves_no_git_behind(make: Make) -> None:
+    project, env = with_hanging_git(make, "touch begun; sleep 60; echo score = 1")
+    follower = project.start("run", "baseline", env=env)
+    wait_for((project.folder / "begun").exists, "the benchmark")
+    run = project.open_run()
+    assert run is not None
+    os.kill(run[1], signal.SIGINT)
+    assert ended(follower).code == 130
+    wait_for(lambda: not project.processes(), "the end of all that was started", timeout_s=5)
 
 
 def mode(path: Path) -> int:

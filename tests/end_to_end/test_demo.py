@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from optrack.contract.answers import answer_schema
+from optrack.app.answers import answer_schema
 from optrack.demo import make_project, quickstart
 from tests.end_to_end.project import ROOT, Answer, called
 

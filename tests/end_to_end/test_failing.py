@@ -36,7 +36,7 @@ def test_a_benchmark_that_fails_behind_a_pipe_fails_with_its_own_exit_code(make:
 @pytest.mark.parametrize(
     ("recipe", "why"),
     [
-        ("bench: echo score = nan", "not a number"),
+        ("bench: echo score = nan", "nan is no finite number"),
         ("bench: cat table.txt\nmetrics: null", "no request was completed (8 failed)"),
     ],
     ids=["NaN", "zero completed"],

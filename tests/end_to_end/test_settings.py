@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
+from pathlib import Path
 
 import pytest
 
-from optrack.settings import load_settings
+from optrack.settings import Settings, load_settings
 from tests.end_to_end.plans import SMALL
-from tests.end_to_end.project import Project
+from tests.end_to_end.project import ROOT, Project
 
 SGLANG = """```yaml recipe
 engine: sglang
@@ -18,6 +21,20 @@ bench: {tool: sglang.bench_serving, num-prompts: 4}
 
 ## Baseline
 """
+
+QUICK = """---
+metric: {name: score, unit: pt, better: higher}
+---
+
+```yaml recipe
+bench: "echo score = 1.5"
+metrics: {score: {regex: 'score = (.+)', unit: pt, better: higher}}
+launches: 1
+```
+
+## Baseline
+"""
+"""A plan without a server: a run takes a moment."""
 
 
 def settings(project: Project, text: str) -> None:
@@ -67,3 +84,84 @@ def test_the_share_of_busy_cpus_can_be_set_for_one_call(project: Project) -> Non
     answer = project.optrack("status", "--json", env={"OPTRACK_CPU_SHARE": "plenty"})
     assert (answer.code, answer.error["code"]) == (2, "settings")
     assert "cpu_share must be a number" in answer.error["message"]
+
+
+def a_run(project: Project, env: dict[str, str], plan: str = QUICK) -> dict[str, object]:
+    """Run a baseline that has no server and return the run."""
+    project.write_plan(plan)
+    answer = project.optrack("run", "baseline", "--json", env=env)
+    assert answer.code == 0, answer
+    run: dict[str, object] = answer.document["run"]
+    return run
+
+
+def variables(run: dict[str, object], part: str) -> dict[str, str]:
+    """Return the variables that a run's snapshot holds in a part of its environment."""
+    snapshot = run["snapshot"]
+    assert isinstance(snapshot, dict)
+    found: dict[str, str] = snapshot["env"].get(part) or {}
+    return found
+
+
+def test_variables_with_a_prefix_of_the_settings_are_recorded_by_value(project: Project) -> None:
+    settings(project, 'env_prefixes = ["MYAPP_"]\n')
+    run = a_run(project, {"MYAPP_MODE": "fast", "OURS_MODE": "slow"})
+    assert variables(run, "passed")["MYAPP_MODE"] == "fast"
+    assert "OURS_MODE" not in variables(run, "passed")
+    assert "MYAPP_MODE" not in variables(run, "other")
+    assert "OURS_MODE" in variables(run, "other")
+
+
+def test_without_prefixes_only_a_digest_of_such_a_variable_is_recorded(project: Project) -> None:
+    run = a_run(project, {"MYAPP_MODE": "fast"})
+    assert "MYAPP_MODE" not in variables(run, "passed")
+    assert "fast" not in json.dumps(run["snapshot"])
+
+
+def test_a_prefix_without_an_underscore_names_what_begins_with_it_and_a_secret_stays_masked(
+    project: Project,
+) -> None:
+    settings(project, 'env_prefixes = ["MYAPP"]\n')
+    run = a_run(project, {"MYAPPMODE": "fast", "MYAPP_TOKEN": "hunter2-hunter2-hunter2"})
+    assert variables(run, "passed")["MYAPPMODE"] == "fast"
+    assert "hunter2" not in json.dumps(run)
+
+
+def test_the_command_of_the_settings_hears_of_the_end_of_a_run(project: Project) -> None:
+    settings(project, 'notify = "cat > heard.json; echo $OPTRACK_OUTCOME > outcome"\n')
+    run = a_run(project, {})
+    heard = json.loads((project.folder / "heard.json").read_text())
+    assert (heard["event"], heard["run"]["id"]) == ("run_ended", run["id"])
+    assert (project.folder / "outcome").read_text() == "succeeded\n"
+
+
+def test_the_locks_lie_in_the_folder_of_the_variable(project: Project) -> None:
+    locks = project.folder / "elsewhere"
+    locks.mkdir()
+    a_run(project, {"OPTRACK_LOCKS": str(locks)})
+    assert list(locks.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("plans = 3", "plans must be text, not 3"),
+        ('env_prefixes = "A_"', "env_prefixes must be a list of texts, not 'A_'"),
+        ("env_prefixes = [1]", "env_prefixes must be a list of texts, not [1]"),
+        ("cpu_share = 1.5", "cpu_share must be a number above 0 and at most 1, not 1.5"),
+        ("cpu_share = true", "cpu_share must be a number above 0 and at most 1, not True"),
+    ],
+)
+def test_a_bad_setting_is_named_with_its_file(project: Project, text: str, message: str) -> None:
+    (project.folder / "optrack.toml").write_text(f"{text}\n", encoding="utf-8")
+    error = project.optrack("status", "--json").error
+    assert (error["message"], error["where"]) == (message, str(project.folder / "optrack.toml"))
+
+
+def test_each_setting_is_read_by_somebody() -> None:
+    sources = [
+        path for path in (ROOT / "optrack").rglob("*.py") if path != Path(ROOT / "optrack/settings.py")
+    ]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
+    read = set(re.findall(r"\bsettings\.(\w+)", text))
+    assert set(Settings.model_fields) <= read

@@ -123,7 +123,10 @@ class Normaliser:
 def shape(value: Any, depth: int = 2) -> Any:
     """Return the keys of a part of which the values are the host's."""
     if isinstance(value, Mapping):
-        return {name: shape(inner, depth - 1) for name, inner in value.items()} if depth else "<map>"
+        inside = {
+            "<a start-up file>" if name.endswith(".pth") else name: inner for name, inner in value.items()
+        }
+        return {name: shape(inner, depth - 1) for name, inner in inside.items()} if depth else "<map>"
     if isinstance(value, list):
         return "<list>"
     return "<value>" if value is not None else None

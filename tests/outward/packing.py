@@ -18,7 +18,7 @@ def written(answers: dict[str, str]) -> str:
     """
     lines: list[str] = []
     for question, text in answers.items():
-        lines += [MARK + question, *text.split("\n")]
+        lines += [MARK + question.replace("\n", "\\n"), *text.split("\n")]
     return "\n".join(_packed(lines)) + "\n"
 
 

@@ -52,6 +52,7 @@ class Asking:
 
     def keep(self, question: str, text: str) -> None:
         """Keep an answer; a question that is asked again gets a number."""
+        question = question.replace("\n", "\\n")
         name, number = question, 1
         while name in self.answers:
             number += 1

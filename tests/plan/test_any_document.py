@@ -148,6 +148,17 @@ HOSTILE = {
     "many amounts": "- Gain: " + "1-2 " * 9000,
     "a deep list": "\n".join("  " * i + "- [ ] a" for i in range(300)),
     "one id many times": "## 1A: x\n" * 1000,
+    "spaces in a heading": "## 1A:" + " " * 100_000 + "x (done)" + " " * 100_000 + "— y",
+    "spaces in an entry": "- [ ] a"
+    + " " * 100_000
+    + "- b\n- **Gain**:"
+    + " " * 100_000
+    + "5"
+    + " " * 100_000
+    + "ms",
+    "spaces in a cell": "| # | Task |\n|--|--|\n| 1 | a" + " " * 100_000 + "b |",
+    "many unknown names": "## 1A: x\n" + "".join(f"- **Expected gixn{n}**: 5 ms\n" for n in range(3000)),
+    "one long list": "- [ ] a\n" * 5000,
 }
 
 
@@ -156,3 +167,13 @@ def test_hostile_text_takes_no_time(text: str) -> None:
     start = time.process_time()
     read_all(f"# Plan\n{text}\n".encode())
     assert time.process_time() - start < 5
+
+
+def test_lists_and_tables_longer_than_what_is_read_at_a_time_stay_whole() -> None:
+    entries = "".join(f"- [ ] Task {n}\n" for n in range(5000))
+    plan = parse_plan(f"# Plan\nWords.\n\n{entries}".encode(), name="p", path="p.md")
+    assert [(item.title, item.line) for item in plan.items] == [(f"Task {n}", n + 4) for n in range(5000)]
+    rows = "".join(f"| {n} | Task {n} | 2x |\n" for n in range(5000))
+    head = "# Plan\n| # | Task | Gain |\n|---|---|---|\n"
+    plan = parse_plan(f"{head}{rows}".encode(), name="p", path="p.md")
+    assert [(item.title, item.line) for item in plan.items] == [(f"Task {n}", n + 4) for n in range(5000)]

@@ -16,8 +16,8 @@ import pytest
 from optrack.host.command import Command, become_subreaper
 from optrack.host.fitness import free_port
 from optrack.host.launch import start_server, wait_until_ready
-from optrack.host.leftovers import end_leftovers, leftovers
 from optrack.host.logs import Limits
+from optrack.host.teardown import end_leftovers, leftovers
 from optrack.host.tree import Tree
 from optrack.model.recipe_parts import Ready
 

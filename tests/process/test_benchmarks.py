@@ -11,9 +11,9 @@ import pytest
 
 from optrack.host.bench import run_bench
 from optrack.host.launch import StageFailed
-from optrack.host.leftovers import leftovers
 from optrack.host.logs import Limits
 from optrack.host.stretch import window_of
+from optrack.host.teardown import leftovers
 from optrack.host.tree import Tree
 from optrack.model.value import Frozen
 from tests.process.conftest import Lab

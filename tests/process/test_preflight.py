@@ -14,7 +14,7 @@ from typing import Literal
 import pytest
 
 from optrack.errors import HostUnfitError
-from optrack.host import fitness as gpus
+from optrack.host import teardown as gpus
 from optrack.host.fitness import Problem, check_host, free_port, is_free, unfit
 from optrack.host.gpus import gpu_use
 from optrack.host.tree import start

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from optrack.host.leftovers import leftovers
+from optrack.host.teardown import leftovers
 from tests.process.conftest import FAKE, eventually
 from tests.process.torture import Project
 

@@ -9,12 +9,11 @@ import subprocess
 
 import pytest
 
-from optrack.host import fitness as gpus
+from optrack.host import teardown as gpus
 from optrack.host.command import MARKER
 from optrack.host.gpus import GpuUse
-from optrack.host.leftovers import leftovers
 from optrack.host.proc import identity, is_alive
-from optrack.host.teardown import Teardown, tear_down
+from optrack.host.teardown import Teardown, leftovers, tear_down
 from tests.process.conftest import Lab
 
 

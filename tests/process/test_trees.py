@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from optrack.host.bench import CommandTimeoutError
+from optrack.host.bench import run_to_end as run
 from optrack.host.command import Exit
-from optrack.host.leftovers import end, end_leftovers, leftovers
 from optrack.host.proc import identity, is_alive, own_identity, program
-from optrack.host.run import CommandTimeoutError, run
+from optrack.host.teardown import end, end_leftovers, leftovers
 from optrack.host.tree import start
 from optrack.model.run import ProcessId
 from tests.process.conftest import Lab, eventually
@@ -111,7 +112,7 @@ def test_what_a_killed_runner_left_is_found_by_its_marker_and_ended(lab: Lab, tm
     runner = f"""
 import time, os, pathlib
 from optrack.host.command import Command, become_subreaper
-from optrack.host.run import run
+from optrack.host.bench import run_to_end as run
 from optrack.host.tree import start
 become_subreaper()
 start(Command(shell="(setsid sleep 600 &); sleep 600 & wait", env=dict(os.environ),
@@ -152,7 +153,7 @@ def test_a_number_given_to_another_process_is_not_taken_for_ours(lab: Lab) -> No
 
 
 def test_a_process_never_counts_itself_or_its_parents_among_the_leftovers(lab: Lab) -> None:
-    code = f"from optrack.host.leftovers import leftovers; print(leftovers({lab.run!r}))"
+    code = f"from optrack.host.teardown import leftovers; print(leftovers({lab.run!r}))"
     env = {**os.environ, "OPTRACK_RUN": lab.run}
     below_a_shell = ["bash", "-c", '"$@"; true', "-", sys.executable, "-c", code]
     done = subprocess.run(below_a_shell, env=env, capture_output=True, check=True)
@@ -226,7 +227,7 @@ def test_a_signal_that_was_ignored_here_is_not_ignored_in_what_is_started(lab: L
     code = f"""
 import os, pathlib, signal
 from optrack.host.command import Command, become_subreaper
-from optrack.host.run import run
+from optrack.host.bench import run_to_end as run
 from optrack.host.tree import start
 become_subreaper()
 e = run(Command(shell="grep SigIgn /proc/self/status", env=dict(os.environ), cwd=pathlib.Path("/"),

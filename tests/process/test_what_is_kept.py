@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from optrack.model.hardware import CpuLoad, Hardware, Load
 from optrack.model.metrics import Metric, Sample
 from optrack.model.run import Run
-from optrack.model.snapshot import Snapshot
+from optrack.model.snapshot import Environment, Snapshot
 from optrack.runner.resume import (
     Earlier,
     Wanted,
@@ -87,11 +88,10 @@ def test_runs_from_before_a_result_are_not_gone_on_with() -> None:
 
 
 def test_a_difference_that_matters_or_that_one_side_cannot_see_keeps_nothing() -> None:
-    then = Snapshot(
-        git={}, hardware={}, env={"server": {"NCCL_ALGO": "Ring"}, "observed_in": 1}, load={"cpu": 0.5}
-    )
+    ring = Environment(server={"NCCL_ALGO": "Ring"}, observed_in="workers")
+    then = Snapshot(git={}, hardware=Hardware(), env=ring, load=Load(cpu=CpuLoad(busy_cores=0.5)))
     assert changed_since(then.model_copy(update={"load": None}), then) == ()
-    now = then.model_copy(update={"env": {"server": {"NCCL_ALGO": "Tree"}, "observed_in": 1}})
+    now = then.model_copy(update={"env": ring.model_copy(update={"server": {"NCCL_ALGO": "Tree"}})})
     assert [d.field for d in changed_since(now, then)] == ["env.server.NCCL_ALGO"]
     assert changed_since(now, then, accepted=["env.server.NCCL_ALGO"]) == ()
     assert changed_since(then.model_copy(update={"hardware": None}), then) != ()

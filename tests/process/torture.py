@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from optrack.host import proc
-from optrack.host.leftovers import leftovers
+from optrack.host.teardown import leftovers
 
 ROOT = Path(__file__).parents[2]
 FAKE = Path(__file__).with_name("fake_server.py")

@@ -120,7 +120,7 @@ SNAPSHOT = Snapshot(
     git={"commit": "c0ffee", "patch": "diff --git\n" * 5_000},
     env={"server": {f"NCCL_{n}": "x" * 40 for n in range(200)}, "odd": "caf\udce9", "multi": "a\nb"},
     packages={f"package-{n}": f"{n}.0" for n in range(400)},
-    hardware={"gpus": [{"name": "H200", "clock_mhz": 1980.0, "ecc": True, "mig": None}] * 8},
+    hardware={"gpus": {"devices": {str(n): {"name": "H200", "new": 1980.0, "mig": None} for n in range(8)}}},
 )
 
 

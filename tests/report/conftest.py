@@ -14,4 +14,4 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
     """A project with a gain, a failure, an unfair comparison, an item marked by hand and one that is left."""
     made = filled(tmp_path_factory.mktemp("filled") / "project")
     yield made
-    made.campaign.store.close()
+    made.store.close()

@@ -7,12 +7,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from optrack.app import actions
 from optrack.app.campaign import Campaign
-from optrack.app.evaluator import Court
+from optrack.app.evaluator import Evaluator
+from optrack.app.project import Project
+from optrack.app.report_data import log_data
 from optrack.judge.failures import plain_failure
 from optrack.model.metrics import Metric, Sample
+from optrack.model.plan import Status
 from optrack.model.run import Failure, Run
 from optrack.model.snapshot import Snapshot
+from optrack.render.log import Log
 from optrack.settings import load_settings
 
 BEGUN = datetime(2026, 11, 1, 9, 0, tzinfo=UTC)
@@ -85,9 +90,26 @@ class Filled:
         (folder / "optrack.toml").write_text("", encoding="utf-8")
         self.plan_file = folder / "plans" / "tuning.md"
         self.plan_file.write_text(plan, encoding="utf-8")
-        self.campaign = Campaign(load_settings(folder, {"OPTRACK_ACTOR": "ada"}))
-        self.campaign.sync()
+        self.project = Project(load_settings(folder, {"OPTRACK_ACTOR": "ada"}))
+        self.store = self.project.store
         self.minutes = 0
+
+    @property
+    def campaign(self) -> Campaign:
+        """The plan and where its items stand now."""
+        return self.project.campaign()
+
+    def log(self) -> Log:
+        """All that the progress log is made of now."""
+        return log_data(self.campaign)
+
+    def note(self, item: str, text: str) -> None:
+        """Attach a remark to an item."""
+        actions.note(self.project, item, text)
+
+    def mark(self, item: str, status: Status, *, why: str) -> None:
+        """Set an item's status by hand."""
+        actions.mark(self.project, item, status, why=why)
 
     def run(
         self,
@@ -101,7 +123,7 @@ class Filled:
         judged: bool = True,
     ) -> Run:
         """Record a run that has ended; it is judged unless it is the baseline's."""
-        campaign, store = self.campaign, self.campaign.store
+        campaign, store = self.campaign, self.store
         self.minutes += 10
         at = BEGUN + timedelta(minutes=self.minutes)
         data = campaign.resolved(campaign.item(item)).data
@@ -128,19 +150,19 @@ class Filled:
 
     def end(self, run: Run, *, failure: Failure | None = None, outcome: str | None = None) -> Run:
         """Close a run, judging it against the baseline that it belongs to."""
-        store = self.campaign.store
+        store = self.store
         outcome = outcome or ("failed" if failure else "succeeded")
         judgement = None
         if run.item != self.campaign.plan.baseline:
             whole = store.reader.run(run.id)
             ended = whole.model_copy(update={"outcome": outcome, "failure": failure, "stage": "ready"})
-            judgement = Court(store.reader, self.campaign.plan).judge(ended)
+            judgement = Evaluator(store.reader, self.campaign.plan).judge(ended)
             store.put_judgement(judgement, run.plan, run.item, run.started_at + timedelta(minutes=5))
         self._close(run, outcome, failure, judgement.verdict if judgement else None)
         return store.reader.run(run.id)
 
     def _close(self, run: Run, outcome: str, failure: Failure | None, verdict: str | None) -> None:
-        self.campaign.store.finish(
+        self.store.finish(
             run.id,
             outcome=outcome,  # type: ignore[arg-type]
             stage="ready" if failure else "teardown",
@@ -199,10 +221,9 @@ def filled(folder: Path) -> Filled:
         {"NCCL_ALGO": "Ring", "NCCL_MAX_NCHANNELS": "16", "NCCL_NTHREADS": "512", "LD_PRELOAD": "x"}
     )
     project.run("1C", FASTER, snapshot=unfair)
-    campaign = project.campaign
-    campaign.note("1A", "Try again after the upgrade")
-    campaign.mark("3", "completed", why="read on paper")
-    campaign.store.accept(
-        campaign.plan.name, "hardware.boot.id", who="ada", why="rebooted for the driver", at=BEGUN
+    project.note("1A", "Try again after the upgrade")
+    project.mark("3", "completed", why="read on paper")
+    project.store.accept(
+        project.campaign.plan.name, "hardware.boot.id", who="ada", why="rebooted for the driver", at=BEGUN
     )
     return project

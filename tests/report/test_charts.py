@@ -11,20 +11,20 @@ from tests.report.filled import Filled
 
 
 def test_every_judged_item_has_a_row(project: Filled) -> None:
-    chart = chart_of(project.campaign.log())
+    chart = chart_of(project.log())
     assert [bar.item for bar in chart.bars] == ["1A", "1B", "1C"]
     assert len(chart_text(chart)) == 4
 
 
 def test_the_text_places_an_improvement_to_the_right_of_no_change(project: Filled) -> None:
-    failed, gained, _, axis = chart_text(chart_of(project.campaign.log()))
+    failed, gained, _, axis = chart_text(chart_of(project.log()))
     assert gained.index("●") > gained.index("│")
     assert "✗ failed" in failed
     assert axis.index("0") == failed.index("✗")
 
 
 def test_the_picture_is_well_formed_and_names_its_items(project: Filled) -> None:
-    root = ElementTree.fromstring(chart_svg(chart_of(project.campaign.log())))
+    root = ElementTree.fromstring(chart_svg(chart_of(project.log())))
     words = " ".join(root.itertext())
     assert "1B  Fewer channels" in words and "failed" in words
 

@@ -109,13 +109,13 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     tail = f"{EVIL}\n```\n</details>\n<!-- optrack:end tuning -->\n~~~\n"
     project.run("1A", (), failure=plain_failure("nccl", EVIL, tail))
     project.run("1C", STEADY)
-    project.campaign.note("1A", f"{EVIL}\n\n# not a heading\n| a | b |\n</details>")
-    project.campaign.mark("3", "completed", why=EVIL)
+    project.note("1A", f"{EVIL}\n\n# not a heading\n| a | b |\n</details>")
+    project.mark("3", "completed", why=EVIL)
     return project
 
 
 def test_a_hostile_log_renders_without_markup_of_its_own(attacked: Filled) -> None:
-    text = markdown_log(attacked.campaign.log())
+    text = markdown_log(attacked.log())
     assert "\x1b" not in text
     html = MarkdownIt("commonmark", {"html": True}).enable("table").render(text)
     for tag in ("<script", "<img", "onerror=alert(1)>", 'href="javascript'):
@@ -124,7 +124,7 @@ def test_a_hostile_log_renders_without_markup_of_its_own(attacked: Filled) -> No
 
 
 def test_a_hostile_page_has_no_tags_but_ours(attacked: Filled) -> None:
-    log = attacked.campaign.log()
+    log = attacked.log()
     page = html_page(log.plan.title, markdown_log(log), chart=chart_svg(chart_of(log)))
     assert "<script" not in page and "<img" not in page
     assert "&lt;script&gt;" in page
@@ -141,7 +141,7 @@ def test_tags_that_are_not_ours_are_shown_as_text() -> None:
 def test_a_hostile_chart_is_well_formed(attacked: Filled) -> None:
     from xml.etree import ElementTree
 
-    chart = chart_of(attacked.campaign.log())
+    chart = chart_of(attacked.log())
     root = ElementTree.fromstring(chart_svg(chart))
     assert not [element for element in root.iter() if element.tag.endswith("script")]
     assert len(chart_text(chart)) == len(chart.bars) + 1
@@ -149,7 +149,7 @@ def test_a_hostile_chart_is_well_formed(attacked: Filled) -> None:
 
 def test_a_spreadsheet_reads_no_formula(tmp_path: Path) -> None:
     project = Filled(tmp_path / "p", PLAN.replace("### 1C: More threads", "### 1C: More threads {#=cmd}"))
-    rows = csv_log(project.campaign.log()).splitlines()
+    rows = csv_log(project.log()).splitlines()
     assert not [row for row in rows if row.startswith(("=", "+", "@"))]
 
 
@@ -164,9 +164,9 @@ def test_secrets_are_in_no_format(tmp_path: Path) -> None:
         snapshot=seen,
         failure=plain_failure("unknown", f"401 for token {secret}", f"HF_TOKEN={secret}\n"),
     )
-    project.campaign.note("1C", f"the token was {secret}")
-    log = project.campaign.log()
-    from optrack.render.data import json_log
+    project.note("1C", f"the token was {secret}")
+    log = project.log()
+    from optrack.app.answers.logs import json_log
 
     for text in (markdown_log(log), json_log(log), csv_log(log)):
         assert secret not in text

@@ -21,8 +21,8 @@ def client(project: Filled, tmp_path_factory: pytest.TempPathFactory) -> Any:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
         uri = f"file://{tmp_path_factory.mktemp('mlflow') / 'mlruns'}"
-        first = export_to_mlflow(project.campaign.log(), uri, Path("runs"))
-        assert export_to_mlflow(project.campaign.log(), uri, Path("runs")) == first
+        first = export_to_mlflow(project.log(), uri, Path("runs"))
+        assert export_to_mlflow(project.log(), uri, Path("runs")) == first
         assert len(first) == 5
         yield MlflowClient(tracking_uri=uri)
 

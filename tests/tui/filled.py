@@ -9,7 +9,7 @@ import argparse
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from optrack.app.campaign import Campaign
+from optrack.app.project import Project
 from optrack.model.metrics import Sample, metric_named
 from optrack.model.plan import Plan
 from optrack.model.run import Run, new_run_id
@@ -41,11 +41,11 @@ def fill(folder: Path, items: int, runs: int) -> None:
     (folder / "plans").mkdir(parents=True)
     (folder / "plans" / "long.md").write_text(plan_text(items), encoding="utf-8")
     (folder / "optrack.toml").write_text("", encoding="utf-8")
-    campaign = Campaign(load_settings(folder))
-    plan = campaign.plan
+    project = Project(load_settings(folder))
+    plan = project.campaign().plan
     runnable = [item.id for item in plan.items if item.recipe is not None and item.id != plan.baseline]
     for number in range(runs // 2):
-        _session(campaign.store, plan, runnable[number % len(runnable)], number)
+        _session(project.store, plan, runnable[number % len(runnable)], number)
 
 
 def _session(store: Store, plan: Plan, item: str, number: int) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from optrack.app.campaign import Campaign
+from optrack.app import actions
+from optrack.app.project import Project
 from optrack.errors import PlanError, StoreError
 from optrack.settings import load_settings
 from optrack.tui.campaign_board import CampaignBoard
@@ -46,7 +47,7 @@ def test_nothing_changes_the_version_but_a_change(project: Path) -> None:
 def test_what_another_process_marks_is_seen_and_the_rest_is_not_read_again(project: Path) -> None:
     board = looked_at(project)
     version, before = board.version(), {state.item.id: state for state in board.items()}
-    Campaign(load_settings(project)).mark("1.3", "cancelled", why="no longer wanted")
+    actions.mark(Project(load_settings(project)), "1.3", "cancelled", why="no longer wanted")
     assert board.version() != version
     after = {state.item.id: state for state in board.items()}
     assert after["1.3"].status == "cancelled"
@@ -63,10 +64,11 @@ def test_an_edited_plan_is_read_again(project: Path) -> None:
 
 def test_a_plan_with_errors_keeps_its_items_says_what_is_wrong_and_runs_nothing(project: Path) -> None:
     board = looked_at(project)
+    before = [state.item.id for state in board.items()]
     _write(project, "\n### 7.1: Broken\n\n```yaml recipe\nenv: [\n```\n")
     board.version()
     plan = board.plan()
-    assert len(board.items()) == 4
+    assert [state.item.id for state in board.items()] == before
     assert [problem.severity for problem in plan.problems] == ["error"]
     with pytest.raises(PlanError):
         board.start_next()
@@ -81,13 +83,13 @@ def test_a_record_that_was_taken_away_is_told_and_a_new_one_is_followed(project:
         board.version()
     with pytest.raises(StoreError, match="is gone"):
         board.start_next()
-    other = Campaign(load_settings(project))
-    other.sync()
-    other.mark("1.2", "cancelled", why="begun again")
+    other = Project(load_settings(project))
+    other.campaign()
+    actions.mark(other, "1.2", "cancelled", why="begun again")
     assert board.version() != version
     assert {state.item.id: state.status for state in board.items()}["1.2"] == "cancelled"
     assert board.history() == []
-    Campaign(load_settings(project)).mark("1.3", "cancelled", why="seen too")
+    actions.mark(Project(load_settings(project)), "1.3", "cancelled", why="seen too")
     board.version()
     assert {state.item.id: state.status for state in board.items()}["1.3"] == "cancelled"
 

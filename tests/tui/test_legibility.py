@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from rich.cells import cell_len
 
-from optrack.cli import tui_command
+from optrack.cli import setup
 from optrack.model.item import ItemState
 from optrack.model.judgement import Judgement
 from optrack.model.plan import Item
@@ -84,6 +84,6 @@ def test_a_terminal_without_utf_8_is_drawn_on_in_ascii(
     monkeypatch.chdir(tmp_path)
     drawn: list[bool] = []
     monkeypatch.setattr(OptrackApp, "run", lambda app: drawn.append(app._ascii.enabled))
-    result = CliRunner(charset=charset).invoke(tui_command.command, asked)
+    result = CliRunner(charset=charset).invoke(setup.tui, asked)
     assert result.exception is None
     assert drawn == [ascii_only]

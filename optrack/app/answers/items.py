@@ -1,0 +1,236 @@
+"""The answers about items: where they stand, what is recorded of one, and which is next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal, Self
+
+from pydantic import Field
+
+from optrack.app.answers import Answer, View
+from optrack.app.answers.runs import RunView
+from optrack.model.item import ItemState, Note
+from optrack.model.judgement import Comparison, Effect, Judgement, Verdict
+from optrack.model.plan import Item, Quantity, Status
+from optrack.plan.resolve import Resolved
+from optrack.plan.schedule import Choice, Reason
+
+
+class ItemStanding(View):
+    """Where an item stands; `value` is its recorded state."""
+
+    id: str
+    title: str
+    parent: str | None
+    rank: int
+    status: Status
+    blocked_by: tuple[str, ...]
+    verdict: Verdict | None
+    comparison: Comparison | None
+    runs: int
+    effect: Effect | None
+    stale: bool
+    archived: bool
+    adopted: bool
+    value: ItemState = Field(exclude=True)
+
+    @classmethod
+    def of(cls, value: ItemState, blocked_by: tuple[str, ...] = ()) -> Self:
+        """Return the view of a state; `blocked_by` are the needs that are unmet."""
+        item, judgement = value.item, value.judgement
+        return cls(
+            id=item.id,
+            title=item.title,
+            parent=item.parent,
+            rank=item.rank,
+            status=value.status,
+            blocked_by=blocked_by,
+            verdict=judgement.verdict if judgement else None,
+            comparison=judgement.comparison if judgement else None,
+            runs=value.runs,
+            effect=judgement.effect if judgement else None,
+            stale=value.stale,
+            archived=value.archived,
+            adopted=value.adopted,
+            value=value,
+        )
+
+
+class StatusAnswer(Answer):
+    """`status`: where every item stands."""
+
+    plan: str
+    title: str
+    items: tuple[ItemStanding, ...]
+
+
+class PlannedItem(View):
+    """An item as understood from the plan."""
+
+    id: str
+    title: str
+    parent: str | None
+    rank: int
+    priority: str | None
+    status: Status
+    gain: Quantity | None
+    effort: Quantity | None
+    risk: str | None
+    hypothesis: str | None
+    needs: tuple[str, ...]
+    line: int
+
+
+class ItemView(PlannedItem):
+    """An item with its standing, its resolved recipe and its notes; `value` is its recorded state."""
+
+    archived: bool
+    stale: bool
+    adopted: bool
+    recipe: Mapping[str, Any] | None
+    notes: tuple[Note, ...]
+    value: ItemState = Field(exclude=True)
+    resolved: Resolved | None = Field(default=None, exclude=True)
+
+    @classmethod
+    def of(cls, value: ItemState, recipe: Mapping[str, Any] | None = None, **more: Any) -> Self:
+        """Return the view of a state; `recipe` is the item's resolved recipe as plain data."""
+        planned = {name: getattr(value.item, name) for name in PlannedItem.model_fields}
+        own = {name: getattr(value, name) for name in ("status", "archived", "stale", "adopted", "notes")}
+        return cls(**(planned | own), recipe=recipe, value=value, **more)
+
+
+class Measurement(View):
+    """One measurement of a base; `rejected` says why it can't be compared with, null where it can."""
+
+    run: str
+    mean: float | None
+    beside: str | None
+    rejected: str | None
+    at: datetime
+
+
+class BaseView(View):
+    """A configuration that items were compared with: what was adopted into it, and how it drifted, in words."""
+
+    adopted: tuple[str, ...]
+    drift: str | None
+    measurements: tuple[Measurement, ...]
+
+
+class AdoptionView(View):
+    """An adoption; `undone_at` is null while it is in force."""
+
+    item: str
+    run: str | None
+    who: str
+    why: str
+    undone_by: str | None
+    at: datetime
+    undone_at: datetime | None
+
+
+class AdoptionEvidence(AdoptionView):
+    """An adoption; `stands` tells whether the evidence it rests on is still a fair improvement."""
+
+    stands: bool
+    verdict: Verdict | None
+
+
+class RegistryView(View):
+    """The bases of a plan, the original first, and every adoption, undone ones too; `value` is the registry."""
+
+    bases: tuple[BaseView, ...]
+    adoptions: tuple[AdoptionEvidence, ...]
+    value: Any = Field(exclude=True)
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        """Return the view of a `judge.lineage.Registry`."""
+        adoptions = (
+            AdoptionEvidence(
+                **dict(AdoptionView.of(rest.adoption)),
+                stands=rest.stands,
+                verdict=rest.judgement.verdict if rest.judgement else None,
+            )
+            for rest in value.adoptions
+        )
+        return cls(bases=tuple(map(BaseView.of, value.bases)), adoptions=tuple(adoptions), value=value)
+
+
+class ExpectedGain(View):
+    """An expected gain (its bounds) beside the measured one, as fractions by which the metric gets better."""
+
+    item: str
+    low: float
+    high: float
+    measured: float
+    standing: Literal["below", "within", "above"]
+    value: Any = Field(exclude=True)
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        """Return the view of a `judge.calibration.Expectation`."""
+        own = {name: getattr(value, name) for name in cls.model_fields if name != "value"}
+        return cls(**own, value=value)
+
+
+class ShowItemAnswer(Answer):
+    """`show ITEM`: an item, its runs, the judgement in force, what that means against the original where another
+    base is adopted, and, of the baseline, its registry. `unit` is that of the primary metric."""
+
+    item: ItemView
+    runs: tuple[RunView, ...]
+    judgement: Judgement | None
+    against_original: Judgement | None
+    expected: ExpectedGain | None
+    registry: RegistryView | None = Field(default=None, exclude_if=lambda registry: registry is None)
+    unit: str = Field(default="", exclude=True)
+    formerly: str | None = Field(default=None, exclude=True)
+
+
+class ChoiceAnswer(Answer):
+    """`next --explain`: which item is next, and why no other; what failed before with a recipe like its. `value` is
+    the choice itself."""
+
+    next: str | None
+    summary: str
+    reasons: tuple[Reason, ...]
+    warnings: tuple[str, ...] = ()
+    value: Choice = Field(exclude=True)
+
+
+class AddAnswer(Answer):
+    """`add`: the item added, and where to."""
+
+    item: ItemView
+    written_to: str
+
+
+class NextItem(View):
+    """What is next, or why nothing is."""
+
+    item: str | None
+    summary: str
+    reasons: tuple[Reason, ...]
+
+    @classmethod
+    def of(cls, value: Choice | None) -> Self:
+        """Return the view of a choice."""
+        if value is None:
+            return cls(item=None, summary="", reasons=())
+        return cls(
+            item=value.item, summary="" if value.item is not None else value.summary, reasons=value.reasons
+        )
+
+
+class PlanItemView(PlannedItem):
+    """An item as understood from the plan, with its resolved recipe."""
+
+    recipe: Mapping[str, Any] | None
+
+    @classmethod
+    def of(cls, value: Item, recipe: Mapping[str, Any] | None = None) -> Self:
+        """Return the view of a plan's item."""
+        return cls(**{name: getattr(value, name) for name in PlannedItem.model_fields}, recipe=recipe)

@@ -1,0 +1,64 @@
+"""Which item is next: the baseline first where its latest run no longer speaks for today."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal
+
+from optrack.model.plan import Item
+from optrack.model.treatment import treatment
+from optrack.plan.schedule import Choice, choose
+
+if TYPE_CHECKING:
+    from optrack.app.campaign import Campaign
+
+
+def next_choice(campaign: Campaign, *, by: str = "rank", without: Collection[str] = ()) -> Choice:
+    """Return the item to run next, leaving out those in `without`, and why each earlier one isn't it.
+
+    That is the baseline where the chosen item would be compared with a stale run of it. Items whose launches
+    alternate with the baseline's bring a fresh measurement with them.
+    """
+    order: Literal["rank", "value"] = "value" if by == "value" else "rank"
+    choice = choose(campaign.plan, campaign.states, by=order, without=without)
+    plan = campaign.plan
+    item, base = plan.item(choice.item or ""), plan.item(plan.baseline)
+    if item is None or base is None or item.id == base.id or not _in_block_order(campaign, item):
+        return choice
+    why = None if base.id in without else _stale(campaign, base)
+    if why is None:
+        return choice
+    texts = {
+        base.id: {"kind": "chosen", "text": f"is measured again before {item.id}: {why}"},
+        item.id: {"kind": "later", "text": f"comes after {base.id}"},
+    }
+    reasons = tuple(reason.model_copy(update=texts.get(reason.item, {})) for reason in choice.reasons)
+    return Choice(item=base.id, reasons=reasons)
+
+
+def _in_block_order(campaign: Campaign, item: Item) -> bool:
+    resolved = campaign.resolved_or_none(item)
+    return resolved is not None and resolved.recipe.order == "block"
+
+
+def _stale(campaign: Campaign, base: Item) -> str | None:
+    """Return why the baseline's latest run that succeeded is stale; None while it is fresh or there is none."""
+    runs = campaign.reader.runs(campaign.plan.name, base.id)
+    latest = next((run for run in runs if run.outcome == "succeeded"), None)
+    if latest is None:
+        return None
+    from optrack.app.evaluator import measurement
+    from optrack.host.proc import own_identity
+    from optrack.judge.baselines import ageing
+
+    run = campaign.reader.run(latest.id)
+    resolved = campaign.resolved_or_none(base)
+    rejected = campaign.reader.rejections(campaign.plan.name).get(run.id)
+    if rejected is not None:
+        return f"its run {run.id} was rejected ({rejected.rstrip('.')})"
+    if resolved is not None and treatment(campaign.gate.data(resolved.data), run.recipe):
+        return "its recipe is another one now"
+    measured = measurement(run, campaign.plan.metric.name)
+    aged = ageing(measured, datetime.now(UTC), {"boot": own_identity().boot_id})
+    return aged[0].rstrip(".") if aged else None

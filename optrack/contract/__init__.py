@@ -1,1 +1,0 @@
-"""What every command answers with `--json`."""
