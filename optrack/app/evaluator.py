@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from optrack.judge.applied import not_applied, unseen_treatment
 from optrack.judge.audit import Case, lost_since, rejected_baseline
 from optrack.judge.baselines import (
-    Measurement,
+    BaselineMeasurement,
     ageing,
     ageing_differences,
     history_of,
@@ -20,10 +20,11 @@ from optrack.judge.baselines import (
 from optrack.judge.difference import comparison, differences, settled
 from optrack.judge.evidence import Evidence, History, Rules, Side, evidence_of, rules_of, side_of
 from optrack.judge.judging import judge
-from optrack.judge.lineage import Link, against_original, in_force_at
+from optrack.judge.lineage import AdoptionStep, against_original, in_force_at
 from optrack.judge.remarks import with_remarks
 from optrack.judge.sequential import launch_order, next_step
 from optrack.judge.unseen import of_a_failed_start
+from optrack.model.events import RunJudged
 from optrack.model.item import Acceptance, Adoption, ItemState, judgement_of
 from optrack.model.judgement import Difference, Judgement
 from optrack.model.metrics import CHECK, means_of
@@ -160,11 +161,13 @@ class Evaluator:
     def _begun(self, judgement: Judgement, candidate: Run) -> datetime:
         return self.run(judgement.baseline).started_at if judgement.baseline else candidate.started_at
 
-    def _link(self, adoption: Adoption, judgement: Judgement | None, history: Sequence[Adoption]) -> Link:
+    def _link(
+        self, adoption: Adoption, judgement: Judgement | None, history: Sequence[Adoption]
+    ) -> AdoptionStep:
         on: tuple[Adoption, ...] = ()
         if judgement is not None and adoption.run is not None:
             on = in_force_at(history, self._begun(judgement, self.run(adoption.run)))
-        return Link(item=adoption.item, judgement=judgement, on=tuple(other.item for other in on))
+        return AdoptionStep(item=adoption.item, judgement=judgement, on=tuple(other.item for other in on))
 
     def rules(self, candidate: Run, baseline: Run | None, *, interleaved: bool) -> Rules:
         """Return the rules that a run is judged by: the plan's, and how the run's recipe measures."""
@@ -262,10 +265,10 @@ class Evaluator:
         )
 
 
-def measurement(run: Run, metric: str) -> Measurement:
+def measurement(run: Run, metric: str) -> BaselineMeasurement:
     """Return a baseline's run as one measurement of it, with what it was measured under."""
     mean = means_of(run.samples).get(metric, 0.0)
-    return Measurement(run=run.id, baseline=run.item, at=run.started_at, mean=mean, facts=facts_of(run))
+    return BaselineMeasurement(run=run.id, at=run.started_at, mean=mean, facts=facts_of(run))
 
 
 def facts_of(run: Run) -> dict[str, str]:
@@ -311,7 +314,7 @@ def record_judgement(
     store: Store, evaluator: Evaluator, judgement: Judgement, run: Run, at: datetime
 ) -> None:
     """Record the judgement of a run, and beside it the one against the original configuration."""
-    store.put_judgement(judgement, run.plan, run.item, at)
+    store.record(run.id, RunJudged(judgement=judgement), at)
     evaluator.forget_states()
     record_against_original(store, evaluator, judgement, run, at)
 
@@ -322,4 +325,4 @@ def record_against_original(
     """Record what a judgement means against the original, where it stands on an adopted base."""
     original = evaluator.against_original(judgement, run)
     if original is not None:
-        store.put_judgement(original, run.plan, run.item, at, against="original")
+        store.record(run.id, RunJudged(judgement=original, against="original"), at)

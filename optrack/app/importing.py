@@ -14,6 +14,7 @@ from optrack.errors import UsageError
 from optrack.host.parsing import ParseRequest, ParserProcess
 from optrack.host.regular import read_regular, reason
 from optrack.judge.imported import Result, import_note, is_sweep, read_sweep, results_of
+from optrack.model.events import ArtifactWritten, Remarked, RunEnded, RunJudged, SamplesAdded
 from optrack.model.judgement import Judgement
 from optrack.model.metrics import Sample
 from optrack.model.plan import Item
@@ -157,12 +158,12 @@ def _record(
     store = project.store
     if not store.claim(run, from_statuses=("pending", "completed", "cancelled")):
         raise UsageError(f"item {item_id} is being run", hint="import the result when that run has ended")
-    store.note_run(run.id, import_note(result.files or (result.name,)))
+    store.record(run.id, Remarked(text=import_note(result.files or (result.name,))))
     for problem in result.problems:
-        store.note_run(run.id, f"Not imported: {problem}")
-    store.add_samples(run.id, result.samples)
+        store.record(run.id, Remarked(text=f"Not imported: {problem}"))
+    store.record(run.id, SamplesAdded(samples=tuple(result.samples)))
     for file in result.files:
-        store.add_artifact(run.id, file)
+        store.record(run.id, ArtifactWritten(path=file))
     outcome = "failed" if result.failure else "succeeded"
     ended = store.reader.run(run.id).model_copy(
         update={"outcome": outcome, "stage": "bench", "failure": result.failure}
@@ -172,16 +173,18 @@ def _record(
         from optrack.app.evaluator import Evaluator
 
         judgement = _withheld(Evaluator(store.reader, campaign.plan).judge(ended))
-        store.put_judgement(judgement, campaign.plan.name, item_id, now())
-    store.finish(
+        store.record(judgement.candidate, RunJudged(judgement=judgement), now())
+    store.record(
         run.id,
-        outcome="failed" if result.failure else "succeeded",
-        stage="bench",
-        failure=result.failure,
-        at=now(),
-        item_after="completed",
-        why="imported",
-        verdict=judgement.verdict if judgement else None,
+        RunEnded(
+            outcome="failed" if result.failure else "succeeded",
+            stage="bench",
+            failure=result.failure,
+            item_after="completed",
+            why="imported",
+            verdict=judgement.verdict if judgement else None,
+        ),
+        now(),
     )
     return store.reader.run(run.id)
 

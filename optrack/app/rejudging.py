@@ -8,7 +8,7 @@ from optrack.app.actions import require_reason, roll_up
 from optrack.app.evaluator import Evaluator, record_against_original, record_judgement
 from optrack.app.project import Project, now
 from optrack.errors import UsageError
-from optrack.judge.audit import Relabelled
+from optrack.judge.audit import VerdictChange
 from optrack.judge.audit import audit as changed_verdicts
 from optrack.judge.difference import is_accepted
 from optrack.judge.field_table import FIELDS
@@ -83,7 +83,7 @@ def reject(project: Project, run_id: str, *, why: str) -> Run:
         raise UsageError(f"run {run.id} hasn't ended", hint="`optrack stop` ends it")
     require_reason(why)
     who = project.settings.actor
-    project.store.append(run.id, RunRejected(who=who, why=why.strip()), now())
+    project.store.record(run.id, RunRejected(who=who, why=why.strip()), now())
     rejected = reader.rejections(plan.name)
     alone = [r for r in reader.runs(plan.name, plan.baseline) if r.beside is None]
     left = [r for r in alone if r.outcome == "succeeded" and r.id not in rejected]
@@ -127,7 +127,7 @@ def audit(project: Project, rejected: str | None = None, *, why: str = "") -> Au
     return AuditAnswer(changed=changed, rejected=run, adopted_without_evidence=fallen)
 
 
-def _judge_again(project: Project) -> tuple[Relabelled, ...]:
+def _judge_again(project: Project) -> tuple[VerdictChange, ...]:
     """Judge everything again from the stored evidence; record what changed and offer those items again.
 
     What stands on an adopted base is put against the original again where anything changed.
@@ -160,7 +160,7 @@ def _judge_again(project: Project) -> tuple[Relabelled, ...]:
     return changed
 
 
-def _with_remarks(evaluator: Evaluator, changed: Relabelled) -> Relabelled:
+def _with_remarks(evaluator: Evaluator, changed: VerdictChange) -> VerdictChange:
     """Return a conclusion drawn again with what is remarked beside its verdict."""
     baseline = _baseline_of(evaluator, changed.after)
     after = with_remarks(changed.after, evaluator.run(changed.run), baseline)

@@ -16,7 +16,7 @@ from optrack.model.events import Entry, Event, Noted, RepetitionMeasured, RunEnd
 from optrack.model.item import judgement_of
 from optrack.model.run import Run
 from optrack.model.wording import number
-from optrack.store.spool import journals
+from optrack.store.spool import spooled_runs
 
 if TYPE_CHECKING:
     from optrack.app.answers.runs import (
@@ -223,7 +223,7 @@ def recover(project: Project) -> tuple[str, ...]:
     settings = project.settings
     open_runs = project.reader.open_runs()
     alive = {run.id for run in open_runs if is_running(run)}
-    unclaimed = [run for run in journals(settings.runs) if run not in alive]
+    unclaimed = [run for run in spooled_runs(settings.runs) if run not in alive]
     if not unclaimed and all(run.host != settings.host or run.id in alive for run in open_runs):
         return ()
     from optrack.app.recovery import recover as close_dead_runs

@@ -18,7 +18,7 @@ from optrack.errors import OptrackError, StoreError, UsageError
 from optrack.host.proc import is_alive
 from optrack.model.run import Run
 from optrack.settings import Settings, private_state
-from optrack.store.spool import SIDE_NAME
+from optrack.store.spool import SPOOL_NAME
 
 _LAST_MOMENT_S = 10.0
 _POLL_S = 0.05
@@ -134,7 +134,7 @@ def await_runner(run: Run) -> None:
 
 def unrecorded(error: StoreError, run: Run, runs: Path) -> StoreError:
     """Return the error for a run that ended while its database couldn't take or show it."""
-    journal = runs / run.id / SIDE_NAME
+    journal = runs / run.id / SPOOL_NAME
     if not journal.exists():
         return error
     return StoreError(

@@ -119,7 +119,7 @@ def run_bench(
     written = before.added()
     if written is None:
         problem = problem_of(before.path)
-        message = f"the benchmark ended well but wrote nothing to {before.path}"
+        message = f"the benchmark exited 0 but did not write {before.path}"
         if problem is not None and before.path.exists():
             message = f"the benchmark's output {before.path} {problem}"
         raise stage_failed("parse", "no_result", message, log, start=begin)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
@@ -32,7 +32,7 @@ class Case(Frozen):
     seen_alone: tuple[frozenset[str], ...] = ()
 
 
-class Relabelled(Frozen):
+class VerdictChange(Frozen):
     """A conclusion that changed: before, after, why in a sentence, and whether the item should be run again."""
 
     item: str
@@ -46,7 +46,7 @@ class Relabelled(Frozen):
 def audit(
     cases: Sequence[Case],
     unfair_baselines: Mapping[str, str] | None = None,
-) -> tuple[Relabelled, ...]:
+) -> tuple[VerdictChange, ...]:
     """Return the conclusions that don't stand when every case is judged again.
 
     `unfair_baselines` maps a baseline's run to why it can't be compared with (a variable was lost, another
@@ -61,7 +61,7 @@ def audit(
         if _label(before) == _label(after):
             continue
         changed.append(
-            Relabelled(
+            VerdictChange(
                 item=case.item,
                 run=before.candidate,
                 before=before,
@@ -114,24 +114,6 @@ def lost_since(
 
 def _shown(value: Any) -> str:
     return "not set" if value is None else str(value)
-
-
-def improved(judgements: Mapping[str, Judgement]) -> frozenset[str]:
-    """Return the items whose treatment was an improvement in a fair comparison: what `combine` merges."""
-    return frozenset(
-        item
-        for item, judgement in judgements.items()
-        if judgement.verdict == "improvement" and judgement.comparison == "fair"
-    )
-
-
-def resting_on(judgements: Collection[Judgement], baseline: str) -> tuple[Judgement, ...]:
-    """Return the judgements whose verdict rests on this run as their baseline."""
-    return tuple(
-        judgement
-        for judgement in judgements
-        if judgement.baseline == baseline and judgement.verdict not in (None, "failed")
-    )
 
 
 def _again(case: Case, bad: Mapping[str, str]) -> Judgement:

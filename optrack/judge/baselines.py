@@ -1,4 +1,4 @@
-"""The registry of baselines: which one is in force, when it has aged, how it drifts, and its lineage."""
+"""Baselines: when their measurements have aged, how they drift, and what is known of their spread."""
 
 from __future__ import annotations
 
@@ -20,33 +20,19 @@ MAX_AGE = timedelta(hours=24)
 """How old a baseline may be before it is measured again."""
 
 
-class Baseline(Frozen):
-    """A configuration that others are compared with.
+class BaselineMeasurement(Frozen):
+    """One measurement of a baseline: its run, when (UTC), and the metric's mean, None where the run gave no number.
 
-    `item` is the plan's item whose resolved recipe it is; `parent` the baseline that it took over from by
-    `adopt` (None for the original). `undone` baselines stay in the registry and are never in force.
-    """
-
-    id: str
-    item: str
-    adopted_at: datetime
-    parent: str | None = None
-    by: str = ""
-    why: str = ""
-    undone: bool = False
-
-
-class Measurement(Frozen):
-    """One measurement of a baseline: its run, when (UTC), the metric's mean, and what it was measured under.
-
-    `facts` are what makes a baseline age when they change: `boot`, `driver`, `packages`, `code`, each as text
-    that is equal as long as nothing changed.
+    `beside` is the run that it was measured with in turn, `rejected` why it proved unfit to compare with. `facts`
+    are what makes a baseline age when they change: `boot`, `driver`, `packages`, `code`, each as text that is equal
+    as long as nothing changed.
     """
 
     run: str
-    baseline: str
     at: datetime
-    mean: float
+    mean: float | None
+    beside: str | None = None
+    rejected: str | None = None
     facts: Mapping[str, str] = Field(default_factory=dict)
 
 
@@ -58,29 +44,8 @@ _AGED = {
 }
 
 
-def in_force(registry: Sequence[Baseline]) -> Baseline | None:
-    """Return the baseline adopted last and not undone; None if the registry is empty."""
-    standing = [baseline for baseline in registry if not baseline.undone]
-    return max(standing, key=lambda baseline: (baseline.adopted_at, baseline.id)) if standing else None
-
-
-def original(registry: Sequence[Baseline]) -> Baseline | None:
-    """Return the baseline that the plan began with."""
-    roots = [baseline for baseline in registry if baseline.parent is None]
-    return min(roots, key=lambda baseline: baseline.adopted_at) if roots else None
-
-
-def lineage(registry: Sequence[Baseline], baseline: Baseline) -> tuple[Baseline, ...]:
-    """Return the baselines that led to this one, the original first, itself last."""
-    by_id = {entry.id: entry for entry in registry}
-    chain = [baseline]
-    while (parent := by_id.get(chain[-1].parent or "")) is not None and parent not in chain:
-        chain.append(parent)
-    return tuple(chain[::-1])
-
-
 def ageing(
-    measured: Measurement, now: datetime, facts: Mapping[str, str], max_age: timedelta = MAX_AGE
+    measured: BaselineMeasurement, now: datetime, facts: Mapping[str, str], max_age: timedelta = MAX_AGE
 ) -> tuple[str, ...]:
     """Return why a baseline's measurement no longer speaks for today, one sentence each; empty while fresh.
 
@@ -97,7 +62,7 @@ def ageing(
     return tuple(said)
 
 
-def ageing_differences(measured: Measurement, reasons: Sequence[str]) -> tuple[Difference, ...]:
+def ageing_differences(measured: BaselineMeasurement, reasons: Sequence[str]) -> tuple[Difference, ...]:
     """Return a baseline's age as differences that make a comparison with it unfair."""
     return tuple(
         Difference(
@@ -149,20 +114,20 @@ def with_load_counted(found: Sequence[Difference]) -> tuple[Difference, ...]:
     )
 
 
-def drift(measurements: Sequence[Measurement], unit: str, min_effect: float) -> str | None:
+def drift(measurements: Sequence[BaselineMeasurement], unit: str, min_effect: float) -> str | None:
     """Return how the baseline moved between its measurements; None if by less than `min_effect`."""
-    ordered = sorted((m for m in measurements if m.mean > 0), key=lambda m: m.at)
-    if len(ordered) < 2:
+    fit = sorted((m for m in measurements if m.rejected is None), key=lambda m: m.at)
+    means = [m.mean for m in fit if m.mean is not None and m.mean > 0]
+    if len(means) < 2:
         return None
-    low, high = min(ordered, key=lambda m: m.mean), max(ordered, key=lambda m: m.mean)
-    moved = high.mean / low.mean - 1
+    low, high = min(means), max(means)
+    moved = high / low - 1
     if moved < min_effect:
         return None
-    first, last = ordered[0], ordered[-1]
     return (
-        f"The baseline moved by {percent(moved, signed=False)} over {len(ordered)} measurements "
-        f"({amount(low.mean, unit)} to {amount(high.mean, unit)}; first to last "
-        f"{percent(last.mean / first.mean - 1)}): effects below that need a baseline measured alongside."
+        f"The baseline moved by {percent(moved, signed=False)} over {len(means)} measurements "
+        f"({amount(low, unit)} to {amount(high, unit)}; first to last "
+        f"{percent(means[-1] / means[0] - 1)}): effects below that need a baseline measured alongside."
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from statistics import fmean
 
-from optrack.judge.baselines import Measurement, compounded, drift
+from optrack.judge.baselines import BaselineMeasurement, compounded, drift
 from optrack.judge.evidence import Rules
 from optrack.judge.guards import after_guards
 from optrack.judge.interval import quantile
@@ -22,7 +22,7 @@ from optrack.model.value import Frozen, recipe_digest
 from optrack.model.wording import interval, listed, percent
 
 
-class Link(Frozen):
+class AdoptionStep(Frozen):
     """An adopted item in the chain from the original to a base: the judgement it was adopted on, if there is one.
 
     `on` are the items whose treatments were part of the base that it was itself measured on.
@@ -42,15 +42,15 @@ def in_force_at(adoptions: Sequence[Adoption], at: datetime) -> tuple[Adoption, 
     )
 
 
-def against_original(own: Judgement, chain: Sequence[Link], rules: Rules) -> Judgement:
+def against_original(own: Judgement, chain: Sequence[AdoptionStep], rules: Rules) -> Judgement:
     """Return the judgement of the candidate against the original, through the effects of what was adopted.
 
     `own` is its judgement against its base. Each effect was measured against the base of its time, so they
-    multiply. Without a number for every link, or where one no longer stands, there is no verdict.
+    multiply. Without a number for every step, or where one no longer stands, there is no verdict.
     """
-    missing = [link.item for link in chain if link.judgement is None or link.judgement.effect is None]
-    fallen = [link.item for link in chain if link.judgement and link.judgement.comparison == "unfair"]
-    judged = [link.judgement for link in chain if link.judgement is not None]
+    missing = [step.item for step in chain if step.judgement is None or step.judgement.effect is None]
+    fallen = [step.item for step in chain if step.judgement and step.judgement.comparison == "unfair"]
+    judged = [step.judgement for step in chain if step.judgement is not None]
     if own.verdict in (None, "failed"):
         return _concluded(own, judged, own.verdict, own.reasons[:1])
     if fallen:
@@ -117,11 +117,11 @@ def _weakest(chain: Sequence[Judgement]) -> Comparison:
     return "unfair" if "unfair" in seen else "unknown" if "unknown" in seen else "fair"
 
 
-def _text(own: Judgement, alone: Effect, chain: Sequence[Link], effect: Effect) -> str:
+def _text(own: Judgement, alone: Effect, chain: Sequence[AdoptionStep], effect: Effect) -> str:
     steps = [
-        f"{link.item} {percent(link.judgement.effect.relative)}"
-        for link in chain
-        if link.judgement and link.judgement.effect
+        f"{step.item} {percent(step.judgement.effect.relative)}"
+        for step in chain
+        if step.judgement and step.judgement.effect
     ]
     return (
         f"{own.metric} {interval(effect)} over the original: {percent(alone.relative)} over the base of its time, "
@@ -129,15 +129,15 @@ def _text(own: Judgement, alone: Effect, chain: Sequence[Link], effect: Effect) 
     )
 
 
-def _assumed(chain: Sequence[Link]) -> list[str]:
+def _assumed(chain: Sequence[AdoptionStep]) -> list[str]:
     """Say of each adopted item that was measured on another base than the one it was adopted onto."""
     said = []
-    for position, link in enumerate(chain):
+    for position, step in enumerate(chain):
         below = tuple(earlier.item for earlier in chain[:position])
-        if set(link.on) != set(below):
-            others = listed([item for item in below if item not in link.on]) or "what was adopted then"
+        if set(step.on) != set(below):
+            others = listed([item for item in below if item not in step.on]) or "what was adopted then"
             said.append(
-                f"{link.item} was measured without {others}: that its effect is the same with it is assumed."
+                f"{step.item} was measured without {others}: that its effect is the same with it is assumed."
             )
     return said
 
@@ -159,26 +159,15 @@ def _holds_among_many(effect: Effect, parts: Sequence[Judgement], rules: Rules) 
     return abs(centre) > wider * (math.log1p(effect.high) - math.log1p(effect.low)) / 2
 
 
-class Measured(Frozen):
-    """One measurement of a base; `mean` is None where the run gave no number. `beside` is the run that it was
-    measured with in turn, `rejected` why it proved unfit to compare with."""
-
-    run: str
-    at: datetime
-    mean: float | None
-    beside: str | None = None
-    rejected: str | None = None
-
-
-class Base(Frozen):
+class BaselineConfig(Frozen):
     """A configuration that items were compared with: what was adopted into it, its measurements, its drift."""
 
     adopted: tuple[str, ...]
-    measurements: tuple[Measured, ...]
+    measurements: tuple[BaselineMeasurement, ...]
     drift: str | None = None
 
 
-class Rest(Frozen):
+class AdoptionEvidence(Frozen):
     """An adoption and the judgement that it rests on now; `stands` tells whether that is still an improvement
     in a fair comparison."""
 
@@ -190,8 +179,8 @@ class Rest(Frozen):
 class Registry(Frozen):
     """All bases of a plan, the original first, and all adoptions, undone ones too."""
 
-    bases: tuple[Base, ...] = ()
-    adoptions: tuple[Rest, ...] = ()
+    bases: tuple[BaselineConfig, ...] = ()
+    adoptions: tuple[AdoptionEvidence, ...] = ()
 
     @property
     def fallen(self) -> tuple[str, ...]:
@@ -217,23 +206,23 @@ def registry_of(
     for run in sorted(runs, key=lambda run: run.id):
         if run.outcome == "succeeded":
             groups.setdefault(_configuration(run), []).append(run)
-    bases = tuple(_base(group, adoptions, metric, min_effect, rejected) for group in groups.values())
-    return Registry(bases=bases, adoptions=tuple(_rest(adoption, judgements) for adoption in adoptions))
+    bases = tuple(_configured(group, adoptions, metric, min_effect, rejected) for group in groups.values())
+    return Registry(bases=bases, adoptions=tuple(_evidence(adoption, judgements) for adoption in adoptions))
 
 
 def _configuration(run: Run) -> str:
     return recipe_digest({key: value for key, value in run.recipe.items() if key not in HOW_MEASURED})
 
 
-def _base(
+def _configured(
     runs: Sequence[Run],
     adoptions: Sequence[Adoption],
     metric: Metric,
     min_effect: float,
     rejected: Mapping[str, str],
-) -> Base:
-    found = [
-        Measured(
+) -> BaselineConfig:
+    measurements = tuple(
+        BaselineMeasurement(
             run=run.id,
             at=run.started_at,
             mean=_mean(run, metric.name),
@@ -241,16 +230,11 @@ def _base(
             rejected=rejected.get(run.id),
         )
         for run in runs
-    ]
-    kept = [
-        Measurement(run=m.run, baseline=runs[0].item, at=m.at, mean=m.mean)
-        for m in found
-        if m.mean is not None and m.rejected is None
-    ]
-    return Base(
+    )
+    return BaselineConfig(
         adopted=tuple(adoption.item for adoption in in_force_at(adoptions, runs[0].started_at)),
-        measurements=tuple(found),
-        drift=drift(kept, metric.unit, min_effect),
+        measurements=measurements,
+        drift=drift(measurements, metric.unit, min_effect),
     )
 
 
@@ -259,7 +243,7 @@ def _mean(run: Run, metric: str) -> float | None:
     return fmean(series.values) if series else None
 
 
-def _rest(adoption: Adoption, judgements: Sequence[Judged]) -> Rest:
+def _evidence(adoption: Adoption, judgements: Sequence[Judged]) -> AdoptionEvidence:
     found = judgement_of(judgements, adoption.run) if adoption.run else None
     stands = found is not None and found.verdict == "improvement" and found.comparison == "fair"
-    return Rest(adoption=adoption, judgement=found, stands=stands)
+    return AdoptionEvidence(adoption=adoption, judgement=found, stands=stands)

@@ -61,18 +61,6 @@ class ItemState(Frozen):
     notes: tuple[Note, ...] = ()
 
 
-class PlanState(Frozen):
-    """A plan that the database knows: where its file was, the digest of its text, when it was last synced."""
-
-    name: str
-    path: str
-    title: str
-    digest: str
-    synced_at: datetime
-    items: int
-    archived: int = 0
-
-
 Against = Literal["baseline", "original"]
 
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from optrack.model.hardware import Allowances, ControlGroup, Hardware, Load
 from optrack.model.part import Part, Text, Value
-from optrack.model.value import Frozen
+from optrack.model.value import Frozen, canonical
 
 
 class Unread(Part):
@@ -193,3 +193,15 @@ class Snapshot(Frozen):
 
 
 PARTS: tuple[str, ...] = tuple(Snapshot.model_fields)
+
+
+def parts_of(snapshot: Snapshot, since: Snapshot | None = None) -> dict[str, str]:
+    """Return the captured parts as canonical JSON, without those that `since` has as they are."""
+    texts = {name: canonical(data) for name, data in snapshot.model_dump().items() if data is not None}
+    known = parts_of(since) if since is not None else {}
+    return {name: text for name, text in texts.items() if known.get(name) != text}
+
+
+def snapshot_of(parts: Mapping[str, Any]) -> Snapshot:
+    """Return the snapshot that has these parts, as `parts_of` names them, each as plain data."""
+    return Snapshot.model_validate(parts)

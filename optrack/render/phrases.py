@@ -11,8 +11,9 @@ from optrack.judge.lineage import both_effects as both_effects
 from optrack.render.format import amount, launches, percent, timestamp, words
 
 if TYPE_CHECKING:
+    from optrack.judge.baselines import BaselineMeasurement
     from optrack.judge.calibration import Expectation
-    from optrack.judge.lineage import Base, Measured, Rest
+    from optrack.judge.lineage import AdoptionEvidence, BaselineConfig
     from optrack.model.item import ItemState
     from optrack.model.judgement import Judgement
     from optrack.model.run import Run
@@ -63,30 +64,30 @@ def expected_range(expected: Expectation) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def base_name(base: Base) -> str:
+def base_name(base: BaselineConfig) -> str:
     """Return what a base is called: the original, or what it was made of by adoptions."""
     return f"with {', '.join(base.adopted)} adopted" if base.adopted else "the original"
 
 
-def how_measured(measurement: Measured) -> str:
+def how_measured(measurement: BaselineMeasurement) -> str:
     """Return whether a base was measured alone or beside a candidate, and why that counts no more."""
     way = f"beside {measurement.beside}" if measurement.beside else "alone"
     return f"{way}; rejected: {measurement.rejected}" if measurement.rejected else way
 
 
-def adoption_status(rest: Rest) -> str:
+def adoption_status(evidence: AdoptionEvidence) -> str:
     """Return whether an adoption is in force, and whether its evidence still stands."""
-    undone = rest.adoption.undone_at
+    undone = evidence.adoption.undone_at
     if undone is not None:
-        return f"undone {timestamp(undone)} by {rest.adoption.undone_by}"
-    return "in force" if rest.stands else "in force, though its evidence doesn't stand"
+        return f"undone {timestamp(undone)} by {evidence.adoption.undone_by}"
+    return "in force" if evidence.stands else "in force, though its evidence doesn't stand"
 
 
-def adoption_evidence(rest: Rest) -> str:
+def adoption_evidence(evidence: AdoptionEvidence) -> str:
     """Return the judgement that an adoption rests on, by whom it was made and why."""
-    judgement = rest.judgement
-    by = f"adopted by {rest.adoption.who}: {rest.adoption.why}"
+    judgement = evidence.judgement
+    by = f"adopted by {evidence.adoption.who}: {evidence.adoption.why}"
     if judgement is None:
         return f"no judgement; {by}"
     size = f" {percent(judgement.effect.relative)}" if judgement.effect else ""
-    return f"{verdict_words(judgement)}{size}, run {rest.adoption.run}; {by}"
+    return f"{verdict_words(judgement)}{size}, run {evidence.adoption.run}; {by}"

@@ -15,6 +15,7 @@ from optrack.judge.applied import arguments_part, rewritten_arguments
 from optrack.judge.difference import differences
 from optrack.judge.failures import plain_failure
 from optrack.judge.unseen import unread_sentences
+from optrack.model.events import PartsCaptured, Remarked
 from optrack.model.snapshot import Arguments, Environment, GitState, Snapshot
 from optrack.runner.context import RunContext
 from optrack.runner.launch import Launch
@@ -86,7 +87,7 @@ def capture_server(launch: Launch) -> None:
         return
     keep(launch.context, arm, running)
     for sentence in rewritten_arguments(running):
-        launch.context.store.note_run(arm.run.id, sentence)
+        launch.context.store.record(arm.run.id, Remarked(text=sentence))
 
 
 def capture_failed_start(launch: Launch) -> None:
@@ -115,8 +116,9 @@ def capture_failed_start(launch: Launch) -> None:
 
 def keep(context: RunContext, arm: Arm, captured: Snapshot) -> None:
     """Add to the run's snapshot what was captured now, and record it."""
-    arm.snapshot = captured if arm.snapshot is None else merge(arm.snapshot, captured)
-    context.store.put_snapshot(arm.run.id, arm.snapshot)
+    before = arm.snapshot
+    arm.snapshot = captured if before is None else merge(before, captured)
+    context.store.record(arm.run.id, PartsCaptured.of(arm.snapshot, before))
 
 
 def patched_code(arm: Arm, project: Path, should_stop: Callable[[], bool]) -> Path | None:

@@ -6,7 +6,6 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -42,8 +41,8 @@ class StopSignal:
 
 
 class RunContext:
-    """A session with its store and the wish to stop. All that happens goes into the candidate's journal, which is
-    what watchers follow."""
+    """A session with its store and the wish to stop. What happens is recorded of the run that it happens to;
+    whoever follows the candidate's is told of the baseline's launches too."""
 
     def __init__(self, session: Session, store: Store, stop: StopSignal) -> None:
         self.session = session
@@ -52,13 +51,12 @@ class RunContext:
         self.current_stage: Stage = "preflight"
 
     def record(self, event: Event) -> None:
-        """Append an event to the journal."""
-        self.store.append(self.session.candidate.run.id, event, datetime.now(UTC))
+        """Record an event of the candidate's run."""
+        self.store.record(self.session.candidate.run.id, event)
 
     def note(self, text: str) -> None:
-        """Append a sentence that a reader should know, and keep it with the run."""
+        """Record a sentence that a reader should know."""
         self.record(Noted(text=text))
-        self.store.note_run(self.session.candidate.run.id, text)
 
     def note_once(self, arm: Arm, text: str) -> None:
         """Note something of an arm, however often it comes up."""
@@ -70,11 +68,11 @@ class RunContext:
     def timed(self, run: Run, launch: int, stage: Stage, log: str | None = None) -> Iterator[None]:
         """Record the begin and the end of a stage of `run` and its seconds, whatever comes of it."""
         self.current_stage = stage
-        self.record(StageStarted(stage=stage, launch=launch, side=run.role, log=log))
+        self.store.record(run.id, StageStarted(stage=stage, launch=launch, side=run.role, log=log))
         begin = time.monotonic()
         try:
             yield
         finally:
-            seconds = time.monotonic() - begin
-            self.store.record_stage(run.id, stage, seconds, launch=launch)
-            self.record(StageEnded(stage=stage, launch=launch, side=run.role, seconds=round(seconds, 3)))
+            seconds = round(time.monotonic() - begin, 6)
+            ended = StageEnded(stage=stage, launch=launch, side=run.role, seconds=seconds)
+            self.store.record(run.id, ended)

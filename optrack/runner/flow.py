@@ -11,7 +11,7 @@ from optrack.host.capture import capture_after
 from optrack.host.launch import StageFailed, wait_until_ready
 from optrack.host.teardown import tear_down
 from optrack.judge.failures import plain_failure
-from optrack.model.events import RunStarted
+from optrack.model.events import PartsCaptured, RunEnded, RunStarted
 from optrack.model.judgement import Judgement
 from optrack.runner.capture import (
     BEFORE_BENCH_S,
@@ -48,8 +48,8 @@ def run_launches(context: RunContext) -> None:
             at_most=session.is_sequential,
         )
     )
-    if session.why_anew is not None:
-        context.note(session.why_anew)
+    if session.why_not_resumed is not None:
+        context.note(session.why_not_resumed)
     for arm, number in session.schedule():
         if arm is not candidate and number == session.first:
             context.store.claim(arm.run)
@@ -201,7 +201,8 @@ def look_again(context: RunContext, arm: Arm) -> None:
     close_code(context, arm)
     load = arm.sampler.summary() if arm.sampler is not None else None
     seen = arm.snapshot.model_copy(update={"load": load})
-    context.store.put_snapshot(arm.run.id, capture_after(seen, salt=context.session.salt))
+    after = capture_after(seen, salt=context.session.salt)
+    context.store.record(arm.run.id, PartsCaptured.of(after, arm.snapshot))
 
 
 def judge(context: RunContext, result: RunResult) -> Judgement | None:
@@ -235,17 +236,16 @@ def with_standing(result: RunResult, judgement: Judgement | None) -> RunResult:
 
 def record_result(context: RunContext, arm: Arm, result: RunResult) -> None:
     """Record how an arm's run ended, and with it where its item stands."""
-    context.store.finish(
-        arm.run.id,
+    end = RunEnded(
         outcome=result.outcome,
         stage=result.stage,
         failure=result.failure,
-        at=datetime.now(UTC),
         item_after=result.item_status,
         why=result.reason,
         verdict=result.verdict,
         seconds=round(time.monotonic() - arm.begin, 3),
     )
+    context.store.record(arm.run.id, end)
 
 
 def baseline_result(baseline: Arm, candidate: RunResult) -> RunResult:

@@ -16,6 +16,7 @@ from optrack.host.process_tree import ProcessObservations
 from optrack.host.stretch import Stretch
 from optrack.host.tree import Tree
 from optrack.judge.failures import plain_failure
+from optrack.model.events import ProcessStarted
 from optrack.model.recipe import Recipe
 from optrack.model.run import ProcessId, Stage
 from optrack.runner.context import RunContext
@@ -73,7 +74,8 @@ class Launch:
 
     def record_process(self, process: ProcessId) -> None:
         """Record a process of the run, so that whoever finds the run dead can end it."""
-        self.context.store.record_process(self.arm.run.id, process, self.context.current_stage)
+        started = ProcessStarted(process=process, role=self.context.current_stage)
+        self.context.store.record(self.arm.run.id, started)
 
     def observe(self, process: ProcessId) -> None:
         """Record a process of the server, and look at it while it lives."""

@@ -19,6 +19,7 @@ from optrack.app.rejudging import credit_again
 from optrack.errors import HostUnfitError, OptrackError
 from optrack.host.command import become_subreaper, go_below_supervisor
 from optrack.judge.failures import plain_failure
+from optrack.model.events import ProcessStarted
 from optrack.model.plan import Status
 from optrack.model.run import SUPERVISOR
 from optrack.runner.context import RunContext, StopSignal
@@ -76,13 +77,13 @@ def main(arguments: list[str] | None = None) -> int:
     if not claimed:
         _answer(options.tell, {"run": None})
         return 3
-    project.store.record_process(run, supervisor, SUPERVISOR)
+    project.store.record(run, ProcessStarted(process=supervisor, role=SUPERVISOR))
     session.candidate.folder.mkdir(parents=True, exist_ok=True)
-    _speak_into(session.candidate.folder / "runner.log")
+    _redirect_output(session.candidate.folder / "runner.log")
     _answer(options.tell, {"run": run})
     with lock:
         code = _run(project, session, stop)
-    _announce(project, run)
+    _notify(project, run)
     return code
 
 
@@ -110,7 +111,7 @@ def _run(project: Project, session: Session, stop: StopSignal) -> int:
     return 0
 
 
-def _announce(project: Project, run_id: str) -> None:
+def _notify(project: Project, run_id: str) -> None:
     """Tell whoever the settings name that the run has ended; what goes wrong there is only logged."""
     settings = project.settings
     if settings.notify is None:
@@ -149,12 +150,17 @@ def _answer(descriptor: int, answer: object) -> None:
 
 
 def _refuse(descriptor: int, error: OptrackError) -> int:
-    told = {"type": type(error).__name__, "message": error.message, "hint": error.hint, "where": error.where}
-    _answer(descriptor, {"error": told})
+    refusal = {
+        "type": type(error).__name__,
+        "message": error.message,
+        "hint": error.hint,
+        "where": error.where,
+    }
+    _answer(descriptor, {"error": refusal})
     return error.exit_code
 
 
-def _speak_into(log: Path) -> None:
+def _redirect_output(log: Path) -> None:
     """Send what this process prints, a traceback of its own say, to a file: no terminal listens."""
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     os.dup2(descriptor, 1)

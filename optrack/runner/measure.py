@@ -14,7 +14,7 @@ from optrack.host.stretch import Stretch, tail_of
 from optrack.judge.failures import plain_failure
 from optrack.metrics.output import Parsed
 from optrack.metrics.rules import asked_in_shell
-from optrack.model.events import RepetitionMeasured
+from optrack.model.events import RepetitionMeasured, SamplesAdded
 from optrack.model.metrics import CHECK, Metric, Sample
 from optrack.model.recipe_parts import Bench
 from optrack.runner.launch import Launch
@@ -39,11 +39,11 @@ def measure(launch: Launch) -> None:
             context.note_once(arm, why)
         with arm.sampling(context.session.gpus):
             samples = tuple(s for b in launch.recipe.bench for s in _samples(launch, b, repetition))
-        context.store.add_samples(arm.run.id, samples)
-        context.record(
+        context.store.record(
+            arm.run.id,
             RepetitionMeasured(
                 launch=launch.number, repetition=repetition, side=arm.run.role, samples=samples
-            )
+            ),
         )
         measured += samples
     if launch.number == 0:
@@ -66,7 +66,7 @@ def run_checks(launch: Launch) -> None:
             repetition=0,
             invalid=None if numbers else "the check printed no number",
         )
-        launch.context.store.add_samples(launch.arm.run.id, [sample])
+        launch.context.store.record(launch.arm.run.id, SamplesAdded(samples=(sample,)))
 
 
 def _samples(launch: Launch, bench: Bench, repetition: int) -> tuple[Sample, ...]:

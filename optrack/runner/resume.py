@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Literal
 
 from optrack.judge.difference import differences
+from optrack.model.events import Remarked, SamplesAdded
 from optrack.model.judgement import Difference
 from optrack.model.metrics import CHECK, Sample
 from optrack.model.run import Run
@@ -73,7 +74,7 @@ def earlier_of(found: Sequence[tuple[Run, Run | None]], wanted: Wanted) -> Earli
             why = (
                 "it has no complete launch to keep" if baseline is None else "it has no complete pair to keep"
             )
-        reasons.append(f"run {candidate.id} isn't gone on with: {why}")
+        reasons.append(f"run {candidate.id} can't be resumed: {why}")
     return reasons[0]
 
 
@@ -154,7 +155,7 @@ class Resuming:
             self.is_void = True
             more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
             context.note(
-                f"everything is measured anew, since run {then.id} ran something else: {changed[0].meaning}{more}"
+                f"cannot resume run {then.id}: {changed[0].meaning.rstrip('.')}{more}; measuring from scratch"
             )
             return
         self._same[run.role] = run
@@ -164,11 +165,10 @@ class Resuming:
     def _take_over(self, context: RunContext) -> None:
         for role, run in self._same.items():
             then = self._then(role)
-            context.store.add_samples(run.id, kept_samples(then, self.earlier.pairs))
+            context.store.record(run.id, SamplesAdded(samples=kept_samples(then, self.earlier.pairs)))
             if role == "baseline":
-                context.store.note_run(
-                    run.id, f"{len(self.earlier.pairs)} of its launches are of run {then.id}"
-                )
+                sentence = f"{len(self.earlier.pairs)} of its launches are of run {then.id}"
+                context.store.record(run.id, Remarked(text=sentence))
         context.note(f"resumed: {self.earlier.name} are kept, which was interrupted")
 
     def _then(self, role: Role) -> Run:

@@ -93,7 +93,7 @@ class Session:
     stop: str = "fixed"
     gpus: tuple[int, ...] | None = None
     resuming: Resuming | None = None
-    why_anew: str | None = None
+    why_not_resumed: str | None = None
     parser: ParserProcess = field(default_factory=ParserProcess)
 
     @property
@@ -168,7 +168,7 @@ def session_of(
     """Return the session that running this item means: beside the baseline, unless it is the baseline.
 
     `sequential` is what the recipe's silence on `stop` means. With `resume`, an interrupted run of the same
-    recipes is gone on with, stopping as it was to stop; `why_anew` of the session says why there is none.
+    recipes is gone on with, stopping as it was to stop; `why_not_resumed` of the session says why there is none.
     """
     item = campaign.item(item_id)
     resolved = campaign.resolved(item)
@@ -189,7 +189,7 @@ def session_of(
     )
     earlier = earlier_of(_interrupted(campaign, item), wanted)
     if isinstance(earlier, str):
-        return replace(session, why_anew=f"nothing to resume: {earlier}")
+        return replace(session, why_not_resumed=f"nothing to resume: {earlier}")
     accepted = [a.field for a in campaign.reader.acceptances(campaign.plan.name, item.id)]
     session = _session(campaign, (item, resolved), beside, earlier.candidate.recipe.get("stop", "fixed"))
     return replace(session, resuming=Resuming(earlier, accepted))

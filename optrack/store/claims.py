@@ -12,10 +12,10 @@ from optrack.errors import UsageError
 from optrack.model.events import RunEnded
 from optrack.model.item import Transition
 from optrack.model.plan import STATUSES, Status, may_move
-from optrack.model.run import Failure, Outcome, ProcessId, Run, Stage
+from optrack.model.run import Run
 from optrack.model.text import nearest
 from optrack.model.value import as_written, recipe_digest, value_text
-from optrack.store.contents import add_event, put_content
+from optrack.store.contents import put_content
 from optrack.store.rows import as_text, stored
 from optrack.store.tables import ContentRow, FormerNameRow, ItemRow, PlanRow, RunRow, TransitionRow
 
@@ -44,13 +44,6 @@ def item_row(session: Session, plan: str, item: str) -> ItemRow:
     raise UsageError(f"{plan} has no item {item}", hint=hint)
 
 
-def names_of(session: Session, item_key: int) -> set[str]:
-    """Return the ids that the item has and had."""
-    former = session.exec(select(FormerNameRow.id).where(col(FormerNameRow.item_key) == item_key))
-    row = session.get(ItemRow, item_key)
-    return {*former, *([row.id] if row else [])}
-
-
 def claim_item(session: Session, run: Run, from_statuses: Collection[Status]) -> bool:
     """Take the item for this run if it stands in one of `from_statuses` and no run of it is live.
 
@@ -63,7 +56,7 @@ def claim_item(session: Session, run: Run, from_statuses: Collection[Status]) ->
         return True
     live = session.exec(
         select(RunRow.id).where(
-            col(RunRow.item_key) == row.key, col(RunRow.outcome).is_(None), col(RunRow.beside).is_(None)
+            col(RunRow.item_key) == row.key, col(RunRow.outcome).is_(None), col(RunRow.paired_run).is_(None)
         )
     ).first()
     if live is not None or row.archived_at is not None:
@@ -92,11 +85,12 @@ def claim_item(session: Session, run: Run, from_statuses: Collection[Status]) ->
     return True
 
 
-def take_in(session: Session, run: Run) -> bool:
-    """Insert a run that took its item up in a database that is gone; False while another run has the item."""
+def take_in(session: Session, run: Run) -> None:
+    """Insert a run that took its item up in a database that is gone; UsageError while another run has the item."""
     if run.plan_digest and session.get(ContentRow, run.plan_digest) is None:
         run = run.model_copy(update={"plan_digest": ""})
-    return claim_item(session, run, [status for status in STATUSES if status != "in_progress"])
+    if not claim_item(session, run, [status for status in STATUSES if status != "in_progress"]):
+        raise UsageError(f"{run.item} can't be taken up by {run.id} now")
 
 
 def _insert_run(session: Session, run: Run, item_key: int) -> None:
@@ -110,7 +104,7 @@ def _insert_run(session: Session, run: Run, item_key: int) -> None:
         "started_at": as_text(run.started_at),
         "stage": run.stage,
         "role": run.role,
-        "beside": run.beside,
+        "paired_run": run.beside,
         "actor": stored(run.actor),
         "plan_digest": run.plan_digest or (plan.digest if plan else None),
         "recipe": put_content(session, as_written(run.recipe)),
@@ -172,41 +166,25 @@ def move_item(
     )
 
 
-def end_run(
-    session: Session,
-    run: str,
-    *,
-    outcome: Outcome,
-    stage: Stage,
-    failure: Failure | None,
-    at: datetime,
-    item_after: Status | None,
-    why: str,
-    verdict: str | None,
-    seconds: float | None = None,
-    correct: bool = False,
-) -> bool:
-    """Close the run, move its item on and say so in the journal; returns False where it was closed before.
+def end_run(session: Session, run: str, end: RunEnded, at: datetime, *, correct: bool = False) -> bool:
+    """Close the run and move its item on; returns False where it was closed before.
 
     The item moves only if it is still in progress: what somebody decided meanwhile stands. `correct` gives a
     run that was closed as interrupted the outcome that its runner had already put down.
     """
     row = run_row(session, run)
     if row.outcome is not None and not (
-        correct and row.outcome == "interrupted" and outcome != "interrupted"
+        correct and row.outcome == "interrupted" and end.outcome != "interrupted"
     ):
         return False
     corrected = row.outcome is not None
-    row.outcome, row.stage, row.ended_at = outcome, stage, as_text(at)
-    row.seconds = seconds
-    row.failure = value_text(failure) if failure else None
-    row.fingerprint = failure.fingerprint if failure else None
+    row.outcome, row.stage, row.ended_at, row.seconds = end.outcome, end.stage, as_text(at), end.seconds
+    row.failure = value_text(end.failure) if end.failure else None
+    row.fingerprint = end.failure.fingerprint if end.failure else None
     session.add(row)
     session.flush()
-    if row.beside is None and item_after is not None:
-        _move_on(session, row, item_after, why=why, at=at, corrected=corrected)
-    ended = RunEnded(outcome=outcome, stage=stage, failure=failure, verdict=verdict)
-    add_event(session, run, ended, at)
+    if row.paired_run is None and end.item_after is not None:
+        _move_on(session, row, end.item_after, why=end.why, at=at, corrected=corrected)
     return True
 
 
@@ -233,14 +211,3 @@ def run_row(session: Session, run: str) -> RunRow:
     if row is None:
         raise UsageError(f"there is no run {run}")
     return row
-
-
-def set_runner(session: Session, run: str, runner: ProcessId) -> None:
-    """Record the process that runs the run."""
-    row = run_row(session, run)
-    row.runner_pid, row.runner_start_ticks, row.runner_boot_id = (
-        runner.pid,
-        runner.start_ticks,
-        runner.boot_id,
-    )
-    session.add(row)

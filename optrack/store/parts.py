@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from optrack.model.metrics import Sample
+from optrack.model.snapshot import Snapshot, snapshot_of
 from optrack.store import rows
 
 Part = Literal["stages", "samples", "snapshot", "artifacts", "notes"]
@@ -29,19 +30,19 @@ def rows_in(
     return found
 
 
-def _grouped(found: Iterable[sqlite3.Row], column: str) -> dict[str, tuple[Any, ...]]:
-    groups: dict[str, list[Any]] = {}
-    for row in found:
-        groups.setdefault(row["run"], []).append(row[column])
-    return {run: tuple(values) for run, values in groups.items()}
+def _facts(connection: sqlite3.Connection, runs: Sequence[str], *kinds: str) -> Iterator[tuple[str, Any]]:
+    """Yield run and data of the runs' events of these kinds, in order."""
+    listed = ", ".join(f"'{kind}'" for kind in kinds)
+    query = f"SELECT run, data FROM event WHERE kind IN ({listed}) AND run IN ({{}}) ORDER BY seq"
+    for row in rows_in(connection, query, runs):
+        yield row["run"], json.loads(row["data"])
 
 
 def _stages(connection: sqlite3.Connection, runs: Sequence[str]) -> dict[str, dict[str, float]]:
-    query = "SELECT run, stage, seconds FROM stage WHERE run IN ({}) ORDER BY seq"
     stages: dict[str, dict[str, float]] = {}
-    for row in rows_in(connection, query, runs):
-        of_run = stages.setdefault(row["run"], {})
-        of_run[row["stage"]] = of_run.get(row["stage"], 0.0) + row["seconds"]
+    for run, event in _facts(connection, runs, "stage_ended"):
+        of_run = stages.setdefault(run, {})
+        of_run[event["stage"]] = of_run.get(event["stage"], 0.0) + event["seconds"]
     return stages
 
 
@@ -59,30 +60,43 @@ def samples_of(
     return {run: tuple(samples) for run, samples in groups.items()}
 
 
-def _snapshots(connection: sqlite3.Connection, runs: Sequence[str]) -> dict[str, Any]:
-    query = "SELECT run, part, data FROM part JOIN content USING (digest) WHERE run IN ({})"
-    groups: dict[str, list[sqlite3.Row]] = {}
-    for row in rows_in(connection, query, runs):
-        groups.setdefault(row["run"], []).append(row)
-    content = cache(partial(_content, connection))
-    return {run: rows.snapshot(parts, content) for run, parts in groups.items()}
+def samples_by_event(
+    connection: sqlite3.Connection, runs: Iterable[str], events: Sequence[int]
+) -> dict[int, tuple[Sample, ...]]:
+    """Return the samples that each of these events of these runs brought."""
+    groups: dict[int, list[Sample]] = {}
+    if events:
+        query = "SELECT * FROM sample WHERE run IN ({}) AND event BETWEEN ? AND ? ORDER BY seq"
+        for row in rows_in(connection, query, list(runs), min(events), max(events)):
+            groups.setdefault(row["event"], []).append(rows.sample(row))
+    return {event: tuple(samples) for event, samples in groups.items()}
+
+
+def _snapshots(connection: sqlite3.Connection, runs: Sequence[str]) -> dict[str, Snapshot]:
+    found = rows_in(connection, "SELECT run, part, digest FROM part WHERE run IN ({})", runs)
+    digests = list({row["digest"] for row in found})
+    texts = rows_in(connection, "SELECT digest, data FROM content WHERE digest IN ({})", digests)
+    contents = {row["digest"]: json.loads(row["data"]) for row in texts}
+    parts: dict[str, dict[str, Any]] = {}
+    for row in found:
+        parts.setdefault(row["run"], {})[row["part"]] = contents[row["digest"]]
+    return {run: snapshot_of(of_run) for run, of_run in parts.items()}
 
 
 def _artifacts(connection: sqlite3.Connection, runs: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    return _grouped(
-        rows_in(connection, "SELECT run, path FROM artifact WHERE run IN ({}) ORDER BY seq", runs), "path"
-    )
+    return _texts(_facts(connection, runs, "artifact_written"), "path")
 
 
 def _notes(connection: sqlite3.Connection, runs: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    return _grouped(
-        rows_in(connection, "SELECT run, text FROM run_note WHERE run IN ({}) ORDER BY seq", runs), "text"
-    )
+    return _texts(_facts(connection, runs, "noted", "remarked"), "text")
 
 
-def _content(connection: sqlite3.Connection, digest: str) -> str:
-    row = connection.execute("SELECT data FROM content WHERE digest = ?", (digest,)).fetchone()
-    return str(row["data"])
+def _texts(facts: Iterable[tuple[str, Any]], field: str) -> dict[str, tuple[str, ...]]:
+    """Return this field of the facts of each run; what was recorded twice is there once."""
+    groups: dict[str, dict[str, None]] = {}
+    for run, event in facts:
+        groups.setdefault(run, {})[rows.stored(event[field])] = None
+    return {run: tuple(texts) for run, texts in groups.items()}
 
 
 LOADERS: Mapping[Part, Callable[[sqlite3.Connection, Sequence[str]], Mapping[str, Any]]] = {

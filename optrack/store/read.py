@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from optrack.errors import StoreError, UsageError
-from optrack.model.events import Entry, RunRejected
+from optrack.model.events import FOLLOWED, FOLLOWED_BESIDE, Entry, ProcessStarted, RunRejected
 from optrack.model.item import (
     Acceptance,
     Adoption,
@@ -19,17 +19,14 @@ from optrack.model.item import (
     Judged,
     KnownFailure,
     Note,
-    PlanState,
     Transition,
 )
 from optrack.model.metrics import Sample
-from optrack.model.plan import Plan
 from optrack.model.run import ProcessId, Run
 from optrack.model.text import nearest
-from optrack.plan.sync import stamp_of
 from optrack.store import rows
 from optrack.store import rows as failures
-from optrack.store.parts import LOADERS, WHOLE, Part, rows_in, samples_of
+from optrack.store.parts import LOADERS, WHOLE, Part, rows_in, samples_by_event, samples_of
 from optrack.store.schema import connect_to_read, database_path, file_id, lost_error, read_error, standing
 
 _NOT_READABLE = {
@@ -55,6 +52,7 @@ class Reader:
         self._file = file_id(path)
         self._recipes: dict[str, Mapping[str, Any]] = {}
         self._states: rows.KnownStates = {}
+        self._items: dict[str, tuple[int, tuple[ItemState, ...]]] = {}
         connection.row_factory = sqlite3.Row
 
     @classmethod
@@ -88,20 +86,7 @@ class Reader:
     def version(self) -> int:
         """Return a number that changes once anybody has written since the last call; costs microseconds."""
         with self._reading() as connection:
-            return int(connection.execute("PRAGMA data_version").fetchone()[0])
-
-    def plans(self) -> tuple[PlanState, ...]:
-        """Return the plans that were synced, by name."""
-        return tuple(map(rows.plan_state, self._all("SELECT * FROM plan_state ORDER BY name")))
-
-    def plan_text(self, digest: str) -> str | None:
-        """Return the text of a plan, as it was synced or run with, by its digest; None if it isn't known."""
-        found = self._all("SELECT data FROM content WHERE digest = ?", digest)
-        return str(found[0]["data"]) if found else None
-
-    def in_sync(self, plan: Plan, digests: Mapping[str, str] | None = None) -> bool:
-        """Whether syncing this plan (and the digests of its resolved recipes) would change nothing."""
-        return self.stamp(plan.name) == stamp_of(plan, digests or {})
+            return _version(connection)
 
     def stamp(self, plan: str) -> str | None:
         """Return the digest of what the last sync of the plan read; None if it was never synced."""
@@ -109,13 +94,21 @@ class Reader:
         return str(found[0]["stamp"]) if found else None
 
     def items(self, plan: str) -> tuple[ItemState, ...]:
-        """Return where the items of the plan stand, in plan order, archived ones last."""
+        """Return where the items of the plan stand, in plan order, archived ones last.
+
+        They are read again only once anybody has written.
+        """
         with self._reading() as connection:
+            version = _version(connection)
+            if self._items.get(plan, (None,))[0] == version:
+                return self._items[plan][1]
             notes: dict[int, tuple[Note, ...]] = {}
             for row in connection.execute("SELECT * FROM note_record WHERE plan = ? ORDER BY seq", (plan,)):
                 notes[row["item_key"]] = (*notes.get(row["item_key"], ()), rows.note(row))
             query = "SELECT * FROM item_state WHERE plan = ? ORDER BY archived, added, rank, key"
-            return rows.item_states(connection.execute(query, (plan,)).fetchall(), notes, self._states)
+            states = rows.item_states(connection.execute(query, (plan,)).fetchall(), notes, self._states)
+            self._items[plan] = version, states
+            return states
 
     def stale(self, plan: str) -> tuple[str, ...]:
         """Return the ids of the items whose judgement rests on a recipe edited since, in plan order."""
@@ -165,15 +158,17 @@ class Reader:
 
     def paired(self, runs: Iterable[str]) -> dict[str, str]:
         """Return, for those of the runs that a baseline's run was measured beside, that run's id."""
-        query = "SELECT id, beside FROM run WHERE beside IN ({}) ORDER BY seq"
+        query = "SELECT id, paired_run FROM run WHERE paired_run IN ({}) ORDER BY seq"
         with self._reading() as connection:
-            return {row["beside"]: row["id"] for row in rows_in(connection, query, list(dict.fromkeys(runs)))}
+            return {
+                row["paired_run"]: row["id"] for row in rows_in(connection, query, list(dict.fromkeys(runs)))
+            }
 
     def launch_counts(self, plan: str) -> Mapping[str, int]:
         """Return how many launches gave samples for each item of the plan, over all its runs."""
         query = (
-            "SELECT r.item AS item, count(DISTINCT s.run || ' ' || s.launch) AS launches "
-            "FROM sample s JOIN run_record r ON r.id = s.run WHERE r.plan = ? GROUP BY r.item"
+            "SELECT i.id AS item, sum(r.launches) AS launches FROM run r JOIN item i ON i.key = r.item_key "
+            "WHERE r.plan = ? AND r.launches > 0 GROUP BY i.id"
         )
         return {row["item"]: row["launches"] for row in self._all(query, plan)}
 
@@ -191,18 +186,36 @@ class Reader:
             found = connection.execute("SELECT * FROM run_record WHERE id = ?", (name,)).fetchall()
             return self._with_parts(connection, found, with_)[0]
 
-    def processes(self, run: str) -> tuple[tuple[ProcessId, str], ...]:
-        """Return the recorded processes of the run with their roles."""
-        found = self._all("SELECT * FROM process WHERE run = ? ORDER BY rowid", run)
-        return tuple(
-            (ProcessId(pid=row["pid"], start_ticks=row["start_ticks"], boot_id=row["boot_id"]), row["role"])
-            for row in found
+    def has_ended(self, run: str, *, events: int = 0) -> bool:
+        """Whether the run with this id is there, has ended, and has at least so many events."""
+        query = (
+            "SELECT (SELECT count(*) FROM event WHERE run = r.id) AS events FROM run r "
+            "WHERE r.id = ? AND r.outcome IS NOT NULL"
         )
+        found = self._all(query, run)
+        return bool(found) and found[0]["events"] >= events
+
+    def processes(self, run: str) -> tuple[tuple[ProcessId, str], ...]:
+        """Return the recorded processes of the run with their roles, the latest that each had."""
+        query = "SELECT * FROM event WHERE run = ? AND kind = 'process_started' ORDER BY seq"
+        found = (rows.event(row) for row in self._all(query, run))
+        return tuple({e.process: e.role for e in found if isinstance(e, ProcessStarted)}.items())
 
     def entries(self, run: str, after: int = 0) -> tuple[Entry, ...]:
-        """Return the run's journal entries with numbers above `after`, in order."""
-        query = "SELECT * FROM event WHERE run = ? AND seq > ? ORDER BY seq"
-        return tuple(map(rows.entry, self._all(query, run, after)))
+        """Return what the run's followers are told, with numbers above `after`, in order: its own events, and what
+        the baseline's run beside it measures."""
+        query = (
+            "SELECT e.*, CASE WHEN e.kind = 'run_ended' THEN r.failure END AS failure "
+            "FROM event e JOIN run r ON r.id = e.run "
+            "WHERE e.run IN (SELECT id FROM run WHERE id = ? UNION SELECT id FROM run WHERE paired_run = ?) "
+            f"AND e.seq > ? AND (e.run = ? AND e.kind IN {FOLLOWED} OR e.run <> ? AND e.kind IN {FOLLOWED_BESIDE}) "
+            "ORDER BY e.seq"
+        )
+        with self._reading() as connection:
+            found = connection.execute(query, (run, run, after, run, run)).fetchall()
+            measured = [row["seq"] for row in found if row["kind"] == "repetition_measured"]
+            samples = samples_by_event(connection, {row["run"] for row in found}, measured)
+            return tuple(rows.entry(row, samples.get(row["seq"], ())) for row in found)
 
     def transitions(self, plan: str, item: str | None = None, after: int = 0) -> tuple[Transition, ...]:
         """Return the recorded transitions with numbers above `after`, oldest first."""
@@ -225,15 +238,12 @@ class Reader:
 
     def adoptions(self, plan: str) -> tuple[Adoption, ...]:
         """Return the plan's lineage of bases: the adoptions in force, the latest last."""
-        query = "SELECT * FROM adoption_record WHERE plan = ? ORDER BY seq"
+        query = "SELECT * FROM adoption_record WHERE plan = ? AND undone_at IS NULL ORDER BY seq"
         return tuple(map(rows.adoption, self._all(query, plan)))
 
     def adoption_history(self, plan: str) -> tuple[Adoption, ...]:
         """Return every adoption that was ever made in the plan, undone ones too, in their order."""
-        query = (
-            "SELECT a.seq, i.plan, i.id AS item, a.run, a.at, a.who, a.why, a.undone_at, a.undone_by "
-            "FROM adoption a JOIN item i ON i.key = a.item_key WHERE i.plan = ? ORDER BY a.seq"
-        )
+        query = "SELECT * FROM adoption_record WHERE plan = ? ORDER BY seq"
         return tuple(map(rows.adoption, self._all(query, plan)))
 
     def rejections(self, plan: str) -> Mapping[str, str]:
@@ -242,7 +252,7 @@ class Reader:
             "SELECT e.* FROM event e JOIN run r ON r.id = e.run "
             "WHERE r.plan = ? AND e.kind = 'run_rejected' ORDER BY e.seq"
         )
-        events = ((row["run"], rows.entry(row).event) for row in self._all(query, plan))
+        events = ((row["run"], rows.event(row)) for row in self._all(query, plan))
         return {run: event.why for run, event in events if isinstance(event, RunRejected)}
 
     def failures(self, plan: str | None = None) -> tuple[KnownFailure, ...]:
@@ -299,6 +309,10 @@ def _where(wanted: Mapping[str, str | None], *also: str) -> tuple[str, list[str]
     given = {column: value for column, value in wanted.items() if value is not None}
     conditions = [*(f"{column} = ?" for column in given), *also]
     return f"WHERE {' AND '.join(conditions)}" if conditions else "", list(given.values())
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA data_version").fetchone()[0])
 
 
 def _run_named(connection: sqlite3.Connection, name: str) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from optrack.model.events import EVENT, Entry
+from optrack.model.events import EVENT, Entry, Event
 from optrack.model.item import (
     Acceptance,
     Adoption,
@@ -18,21 +18,14 @@ from optrack.model.item import (
     Judged,
     KnownFailure,
     Note,
-    PlanState,
     Transition,
 )
 from optrack.model.judgement import Judgement
 from optrack.model.metrics import Metric, Sample
 from optrack.model.plan import Item
 from optrack.model.run import Failure, ProcessId, Run
-from optrack.model.snapshot import Snapshot
 
 _ITEMS: TypeAdapter[list[Item]] = TypeAdapter(list[Item])
-
-
-def plan_state(row: sqlite3.Row) -> PlanState:
-    """Return a row of `plan_state` as a value."""
-    return PlanState(**{**dict(row), "synced_at": from_text(row["synced_at"])})
 
 
 KnownStates = dict[int, tuple[tuple[Any, ...], ItemState]]
@@ -98,7 +91,7 @@ def run(row: sqlite3.Row, recipe: Mapping[str, Any], **whole: Any) -> Run:
         stage=row["stage"],
         failure=Failure.model_validate(json.loads(row["failure"])) if row["failure"] else None,
         role=row["role"],
-        beside=row["beside"],
+        beside=row["paired_run"],
         actor=row["actor"],
         plan_digest=row["plan_digest"] or "",
         recipe_digest=row["recipe_digest"],
@@ -127,22 +120,17 @@ def sample(row: sqlite3.Row) -> Sample:
     )
 
 
-def snapshot(parts: Sequence[sqlite3.Row], content: Callable[[str], str]) -> Snapshot | None:
-    """Return the stored parts (`part`, `data`) as a snapshot; None where nothing was captured.
-
-    `content` returns a stored text by its digest.
-    """
-    return Snapshot(**{row["part"]: join(row["data"], content) for row in parts}) if parts else None
+def event(row: sqlite3.Row, **apart: Any) -> Event:
+    """Return a row of `event` as a value, with what of it is kept in other tables."""
+    return EVENT.validate_python(json.loads(row["data"]) | apart)
 
 
-def entry(row: sqlite3.Row) -> Entry:
-    """Return a row of `event` as a value."""
-    return Entry(
-        seq=row["seq"],
-        run=row["run"],
-        at=from_text(row["at"]),
-        event=EVENT.validate_python(json.loads(row["data"])),
-    )
+def entry(row: sqlite3.Row, samples: tuple[Sample, ...]) -> Entry:
+    """Return a row of `event` as followers are told it, with its samples and (`failure`) the run's failure."""
+    apart: dict[str, Any] = {"samples": samples} if row["kind"] == "repetition_measured" else {}
+    if row["failure"]:
+        apart["failure"] = json.loads(row["failure"])
+    return Entry(seq=row["seq"], run=row["run"], at=from_text(row["at"]), event=event(row, **apart))
 
 
 def transition(row: sqlite3.Row) -> Transition:
@@ -196,28 +184,6 @@ def _known_failure(fingerprint: str, group: Sequence[sqlite3.Row]) -> KnownFailu
         first_at=from_text(group[0]["started_at"]),
         last_at=from_text(group[-1]["started_at"]),
     )
-
-
-APART = "$content"
-
-
-def join(text: str, get: Callable[[str], str]) -> Any:
-    """Return the data that `split` made the text of; `get` returns a stored text by its digest."""
-    return _join(json.loads(text), get)
-
-
-def _join(data: Any, get: Callable[[str], str]) -> Any:
-    if isinstance(data, list):
-        return [_join(value, get) for value in data]
-    if isinstance(data, dict):
-        if data.keys() == {APART}:
-            return join(get(data[APART]), get)
-        return {_plain(key): _join(value, get) for key, value in data.items()}
-    return data
-
-
-def _plain(key: str) -> str:
-    return key[1:] if key.startswith("$$") else key
 
 
 def stored(text: str) -> str:

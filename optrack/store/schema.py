@@ -20,7 +20,6 @@ TABLES = frozenset(
     {
         "acceptance",
         "adoption",
-        "artifact",
         "content",
         "event",
         "former_name",
@@ -29,12 +28,8 @@ TABLES = frozenset(
         "note",
         "part",
         "plan",
-        "process",
         "run",
-        "run_note",
         "sample",
-        "side_line",
-        "stage",
         "transition",
     }
 )

@@ -1,4 +1,4 @@
-"""The side journal of a run: all that is recorded of it, as JSON lines beside its logs, until the database has it.
+"""The spool of a run: all facts that are recorded of it, as JSON lines beside its logs, until the database has them.
 
 Every line is written here first and then, under the same id, to the database. The file goes with the end of a run
 that the database then holds. Where it doesn't, locked, full, deleted, replaced or damaged as it may be, the next
@@ -9,154 +9,42 @@ from __future__ import annotations
 
 import json
 import os
-import uuid
-from collections.abc import Iterator, Mapping
+import secrets
+from collections.abc import Iterator
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
-from optrack.model.events import Event
-from optrack.model.item import Against
-from optrack.model.judgement import Judgement
-from optrack.model.metrics import Sample
-from optrack.model.plan import Status
-from optrack.model.run import Failure, Outcome, ProcessId, Run, Stage
+from optrack.model.events import Event, RunClaimed
+from optrack.model.run import Run
 from optrack.model.value import Frozen, value_text
 
-SIDE_NAME = "journal.jsonl"
+SPOOL_NAME = "journal.jsonl"
 IMPORTED_NAME = "journal.imported.jsonl"
 
 
-class ClaimKept(Frozen):
-    """The run itself, as it took its item up."""
-
-    kind: Literal["claim"] = "claim"
-    run: str
-    claim: Run
-
-
-class EventKept(Frozen):
-    """An event for the journal."""
-
-    kind: Literal["event"] = "event"
-    run: str
-    event: Event
-    at: datetime
-
-
-class SamplesKept(Frozen):
-    """Samples of a repetition."""
-
-    kind: Literal["samples"] = "samples"
-    run: str
-    samples: tuple[Sample, ...]
-
-
-class StageKept(Frozen):
-    """The duration of a stage."""
-
-    kind: Literal["stage"] = "stage"
-    run: str
-    stage: Stage
-    seconds: float
-    launch: int
-
-
-class PartsKept(Frozen):
-    """Parts of the run's snapshot, each as canonical JSON."""
-
-    kind: Literal["parts"] = "parts"
-    run: str
-    parts: Mapping[str, str]
-
-
-class ProcessKept(Frozen):
-    """A process that the run started."""
-
-    kind: Literal["process"] = "process"
-    run: str
-    process: ProcessId
-    role: str
-
-
-class ArtifactKept(Frozen):
-    """A file of the run."""
-
-    kind: Literal["artifact"] = "artifact"
-    run: str
-    path: str
-
-
-class NoteKept(Frozen):
-    """A sentence about the run."""
-
-    kind: Literal["note"] = "note"
-    run: str
-    text: str
-
-
-class EndKept(Frozen):
-    """How the run ended, and where that leaves its item."""
-
-    kind: Literal["end"] = "end"
-    run: str
-    outcome: Outcome
-    stage: Stage
-    failure: Failure | None
-    at: datetime
-    item_after: Status | None
-    why: str
-    verdict: str | None
-    seconds: float | None = None
-
-
-class JudgementKept(Frozen):
-    """The judgement of a run."""
-
-    kind: Literal["judgement"] = "judgement"
-    run: str
-    judgement: Judgement
-    plan: str
-    item: str
-    at: datetime
-    against: Against
-
-
-Kept = (
-    ClaimKept
-    | EventKept
-    | SamplesKept
-    | StageKept
-    | PartsKept
-    | ProcessKept
-    | ArtifactKept
-    | NoteKept
-    | EndKept
-    | JudgementKept
-)
-
-
-class Line(Frozen):
-    """A line of a side journal; its id makes sure that it is imported once."""
+class PendingWrite(Frozen):
+    """One fact of a run, as a line of its spool; its id makes sure that it is recorded once."""
 
     id: str
-    what: Annotated[Kept, Field(discriminator="kind")]
+    run: str
+    at: datetime
+    event: Event
 
 
-def line_of(what: Kept) -> Line:
-    """Return a line of its own for a record."""
-    return Line(id=uuid.uuid4().hex, what=what)
+def pending(run: str, event: Event, at: datetime | None = None) -> PendingWrite:
+    """Return a fact as it is to be written, with an id of its own; it happened now, unless `at` says otherwise."""
+    return PendingWrite(id=secrets.token_urlsafe(9), run=run, at=at or datetime.now(UTC), event=event)
 
 
-def keep(run_dir: Path, line: Line, *, durable: bool = False) -> None:
-    """Append to the run's side journal; a `durable` line is on the disk when this returns. Raises OSError."""
+def append(run_dir: Path, write: PendingWrite, *, durable: bool = False) -> None:
+    """Append to the run's spool; a `durable` line is on the disk when this returns. Raises OSError."""
     run_dir.mkdir(parents=True, exist_ok=True)
-    torn = _torn(run_dir / SIDE_NAME)
-    text = f"{chr(10) if torn else ''}{value_text(line)}\n"
-    descriptor = os.open(run_dir / SIDE_NAME, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    torn = _torn(run_dir / SPOOL_NAME)
+    text = f"{chr(10) if torn else ''}{value_text(write)}\n"
+    descriptor = os.open(run_dir / SPOOL_NAME, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
         view = memoryview(text.encode("ascii"))
         while view:
@@ -168,8 +56,8 @@ def keep(run_dir: Path, line: Line, *, durable: bool = False) -> None:
 
 
 def sync(run_dir: Path) -> None:
-    """Have the run's side journal on the disk. Raises OSError."""
-    descriptor = os.open(run_dir / SIDE_NAME, os.O_RDONLY)
+    """Have the run's spool on the disk. Raises OSError."""
+    descriptor = os.open(run_dir / SPOOL_NAME, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
@@ -177,30 +65,30 @@ def sync(run_dir: Path) -> None:
 
 
 def remove(run_dir: Path) -> None:
-    """Remove the side journal of a run that the database holds."""
+    """Remove the spool of a run that the database holds."""
     with suppress(OSError):
-        (run_dir / SIDE_NAME).unlink(missing_ok=True)
+        (run_dir / SPOOL_NAME).unlink(missing_ok=True)
 
 
 def put_away(run_dir: Path) -> None:
-    """Keep a side journal that was taken in under a name that nobody looks for."""
+    """Keep a spool that was taken in under a name that nobody looks for."""
     with suppress(OSError):
-        (run_dir / SIDE_NAME).rename(run_dir / IMPORTED_NAME)
+        (run_dir / SPOOL_NAME).rename(run_dir / IMPORTED_NAME)
 
 
-def journals(runs: Path) -> list[str]:
-    """Return the ids of the runs that have a side journal, oldest first."""
+def spooled_runs(runs: Path) -> list[str]:
+    """Return the ids of the runs that have a spool, oldest first."""
     try:
         with os.scandir(runs) as folders:
-            return sorted(f.name for f in folders if (runs / f.name / SIDE_NAME).is_file())
+            return sorted(f.name for f in folders if (runs / f.name / SPOOL_NAME).is_file())
     except OSError:
         return []
 
 
 def claim_in(run_dir: Path) -> Run | None:
-    """Return the run as its side journal has it; None where that doesn't begin with it."""
-    first = next(kept_lines(run_dir), None)
-    return first.what.claim if first is not None and isinstance(first.what, ClaimKept) else None
+    """Return the run as its spool has it; None where that doesn't begin with it."""
+    first = next(pending_writes(run_dir), None)
+    return first.event.run if first is not None and isinstance(first.event, RunClaimed) else None
 
 
 def _torn(path: Path) -> bool:
@@ -214,14 +102,14 @@ def _torn(path: Path) -> bool:
         return file.read(1) != b"\n"
 
 
-def kept_lines(run_dir: Path) -> Iterator[Line]:
-    """Yield the whole lines of the run's side journal, oldest first; a line that was cut short isn't one."""
-    path = run_dir / SIDE_NAME
+def pending_writes(run_dir: Path) -> Iterator[PendingWrite]:
+    """Yield the whole lines of the run's spool, oldest first; a line that was cut short isn't one."""
+    path = run_dir / SPOOL_NAME
     if not path.is_file():
         return
     with path.open("rb") as file:
         for raw in file:
             try:
-                yield Line.model_validate(json.loads(raw))
+                yield PendingWrite.model_validate(json.loads(raw))
             except (ValueError, ValidationError):
                 continue

@@ -6,11 +6,15 @@ keeps it. Texts that repeat (plans, recipes, parts of snapshots) are in `content
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
+Row = TypeVar("Row", bound=SQLModel)
+
 _OPEN = text("outcome IS NULL")
-_ALONE_AND_OPEN = text("outcome IS NULL AND beside IS NULL")
+_ALONE_AND_OPEN = text("outcome IS NULL AND paired_run IS NULL")
 
 
 class ContentRow(SQLModel, table=True):
@@ -67,10 +71,11 @@ class FormerNameRow(SQLModel, table=True):
 
 
 class RunRow(SQLModel, table=True):
-    """One execution; `live` runs have no outcome, and an item has at most one that isn't beside another.
+    """One execution; `live` runs have no outcome, and an item has at most one that isn't paired with another.
 
     `seq` is the order in which the runs were taken up, whatever the clock said; `seconds` what a run took by a
-    clock that nobody sets.
+    clock that nobody sets; `launches` how many of its launches gave samples. `paired_run` is the candidate's run
+    that a baseline's run is measured beside.
     """
 
     __tablename__ = "run"
@@ -78,7 +83,7 @@ class RunRow(SQLModel, table=True):
         Index("ix_run_item", "item_key", "seq", "id"),
         Index("ix_run_plan", "plan", "seq", "id"),
         Index("ix_run_fingerprint", "fingerprint"),
-        Index("ix_run_beside", "beside"),
+        Index("ix_run_paired_run", "paired_run"),
         Index(
             "ux_run_live",
             "item_key",
@@ -101,12 +106,13 @@ class RunRow(SQLModel, table=True):
     started_at: str
     ended_at: str | None = None
     seconds: float | None = None
+    launches: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     outcome: str | None = None
     stage: str
     failure: str | None = None
     fingerprint: str | None = None
     role: str
-    beside: str | None = Field(default=None, foreign_key="run.id")
+    paired_run: str | None = Field(default=None, foreign_key="run.id")
     actor: str
     plan_digest: str | None = Field(default=None, foreign_key="content.digest")
     recipe: str = Field(foreign_key="content.digest")
@@ -130,13 +136,33 @@ class TransitionRow(SQLModel, table=True):
     run: str | None = Field(default=None, foreign_key="run.id")
 
 
+class EventRow(SQLModel, table=True):
+    """A fact of a run (`data`, JSON) but for what is in tables of its own; `id` was given where it happened."""
+
+    __tablename__ = "event"
+    __table_args__ = (Index("ix_event_run", "run", "seq"), Index("ix_event_kind", "kind", "run", "seq"))
+    seq: int | None = Field(default=None, primary_key=True)
+    id: str = Field(unique=True)
+    run: str = Field(foreign_key="run.id")
+    at: str
+    kind: str
+    data: str
+
+
 class SampleRow(SQLModel, table=True):
-    """One measured value; what isn't finite is in `special` (`nan`, `inf`, `-inf`), never in `value`."""
+    """One measured value, and the event that brought it.
+
+    What isn't finite is in `special` (`nan`, `inf`, `-inf`), never in `value`.
+    """
 
     __tablename__ = "sample"
-    __table_args__ = (CheckConstraint("(value IS NULL) <> (special IS NULL)", name="value_or_special"),)
+    __table_args__ = (
+        CheckConstraint("(value IS NULL) <> (special IS NULL)", name="value_or_special"),
+        Index("ix_sample_run", "run", "event"),
+    )
     seq: int | None = Field(default=None, primary_key=True)
-    run: str = Field(foreign_key="run.id", index=True)
+    run: str = Field(foreign_key="run.id")
+    event: int = Field(foreign_key="event.seq")
     launch: int
     repetition: int
     metric: str
@@ -147,17 +173,6 @@ class SampleRow(SQLModel, table=True):
     invalid: str | None = None
 
 
-class StageRow(SQLModel, table=True):
-    """How long a stage of one launch took."""
-
-    __tablename__ = "stage"
-    seq: int | None = Field(default=None, primary_key=True)
-    run: str = Field(foreign_key="run.id", index=True)
-    launch: int
-    stage: str
-    seconds: float
-
-
 class PartRow(SQLModel, table=True):
     """A part of a run's snapshot, by the digest of its canonical JSON."""
 
@@ -165,48 +180,6 @@ class PartRow(SQLModel, table=True):
     run: str = Field(foreign_key="run.id", primary_key=True)
     part: str = Field(primary_key=True)
     digest: str = Field(foreign_key="content.digest", index=True)
-
-
-class ProcessRow(SQLModel, table=True):
-    """A process that a run started, by what identifies it beyond its number."""
-
-    __tablename__ = "process"
-    run: str = Field(foreign_key="run.id", primary_key=True)
-    pid: int = Field(primary_key=True)
-    start_ticks: int = Field(primary_key=True)
-    boot_id: str = Field(primary_key=True)
-    role: str
-
-
-class ArtifactRow(SQLModel, table=True):
-    """A file that a run left, relative to its folder or absolute."""
-
-    __tablename__ = "artifact"
-    __table_args__ = (UniqueConstraint("run", "path"),)
-    seq: int | None = Field(default=None, primary_key=True)
-    run: str = Field(foreign_key="run.id")
-    path: str
-
-
-class RunNoteRow(SQLModel, table=True):
-    """A sentence about a run that its readers should know."""
-
-    __tablename__ = "run_note"
-    seq: int | None = Field(default=None, primary_key=True)
-    run: str = Field(foreign_key="run.id", index=True)
-    text: str
-
-
-class EventRow(SQLModel, table=True):
-    """An entry of the journal."""
-
-    __tablename__ = "event"
-    __table_args__ = (Index("ix_event_run", "run", "seq"), Index("ix_event_kind", "kind", "run", "seq"))
-    seq: int | None = Field(default=None, primary_key=True)
-    run: str = Field(foreign_key="run.id")
-    at: str
-    kind: str
-    data: str
 
 
 class JudgementRow(SQLModel, table=True):
@@ -234,7 +207,6 @@ class AcceptanceRow(SQLModel, table=True):
     at: str
     who: str
     why: str
-    withdrawn_at: str | None = None
 
 
 class AdoptionRow(SQLModel, table=True):
@@ -262,9 +234,6 @@ class NoteRow(SQLModel, table=True):
     text: str
 
 
-class SideLineRow(SQLModel, table=True):
-    """A line of a side journal that was imported: it isn't imported again."""
-
-    __tablename__ = "side_line"
-    id: str = Field(primary_key=True)
-    run: str = Field(foreign_key="run.id")
+def validated(kind: type[Row], /, **values: object) -> Row:
+    """Return a row of these values, each checked against its column's type."""
+    return kind.model_validate(values)

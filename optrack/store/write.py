@@ -1,11 +1,10 @@
-"""The record's write side: takes core values, keeps them in SQLite, and loses nothing to a lock or a kill."""
+"""The one way into the record: takes values of the model, and loses nothing to a lock or a kill."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from secrets import token_bytes
 from typing import Self, TypeVar
@@ -13,34 +12,31 @@ from typing import Self, TypeVar
 from sqlmodel import Session
 
 from optrack.errors import OptrackError, StoreError
-from optrack.model.events import Event
+from optrack.model.events import Event, PartsCaptured, RunClaimed, RunEnded
 from optrack.model.gate import Gate
-from optrack.model.item import Acceptance, Adoption, Against, ItemState, Note, Transition
-from optrack.model.judgement import Judgement
-from optrack.model.metrics import Sample
+from optrack.model.item import Acceptance, Adoption, Note, Transition
 from optrack.model.plan import Item, Plan, Status
-from optrack.model.run import Failure, Outcome, ProcessId, Run, Stage
-from optrack.model.snapshot import Snapshot
+from optrack.model.run import Run
 from optrack.plan.sync import Synced, stamp_of
-from optrack.store import applying, claims, evidence, judgements, plans
-from optrack.store import spool as side
+from optrack.store import claims, decisions, facts, plans, spool
 from optrack.store.database import BusyError, Database, NoRoomError, write_error
 from optrack.store.read import Reader
 from optrack.store.schema import database_path, lost_error
+from optrack.store.spool import PendingWrite, pending
 
 T = TypeVar("T")
 
 _PATIENCE_S = 60.0
 _PATIENCE_OF_A_RUN_S = 15.0
-_PATIENCE_WITH_A_SIDE_JOURNAL_S = 0.1
+_PATIENCE_WITH_A_SPOOL_S = 0.1
 _PENDING: tuple[Status, ...] = ("pending",)
 
 
 class Store:
     """The database of a project, open for writing.
 
-    What a run has to say (events, samples, its end, …) goes to a side journal in the run's folder too, until the
-    database is known to hold the whole run; `import_side` takes in later, once, what it couldn't take. Everything
+    Of a run nothing but facts is written, by `record`. They go to a spool in the run's folder too, until the
+    database is known to hold the whole run; `import_spool` takes in later, once, what it couldn't take. Everything
     else raises StoreError then. Reading goes through `reader`. Every text that comes in has its secrets masked by
     `gate`.
     """
@@ -60,7 +56,7 @@ class Store:
         self._runs_dir = runs_dir
         self._patience_s = patience_s
         self._claimed: dict[str, int] = {}
-        self._waiting: dict[str, list[side.Line]] = {}
+        self._waiting: dict[str, list[PendingWrite]] = {}
 
     @classmethod
     def open(
@@ -121,10 +117,6 @@ class Store:
         """Add an item that the plan's text doesn't have; it stays after the others until the text has it."""
         self._write(lambda s: plans.add_item(s, plan, self.gate.value(item), who=who, at=at))
 
-    def items(self, plan: str) -> tuple[ItemState, ...]:
-        """Return where the items of the plan stand, in plan order, archived ones last."""
-        return self.reader.items(plan)
-
     def claim(self, run: Run, *, from_statuses: Collection[Status] = _PENDING) -> bool:
         """Take the run's item and insert the run, in one step that exactly one of several callers wins.
 
@@ -132,17 +124,17 @@ class Store:
         `beside` another takes no item.
         """
         run = self.gate.value(run)
-        line = side.line_of(side.ClaimKept(run=run.id, claim=run))
-        is_claimed = self._write(lambda s: claims.claim_item(s, run, from_statuses))
-        if is_claimed:
-            self._claimed[run.id] = 0
-            with suppress(OSError):
-                side.keep(self._runs_dir / run.id, line)
-        return is_claimed
+        write = pending(run.id, RunClaimed(run=run))
 
-    def set_runner(self, run: str, runner: ProcessId) -> None:
-        """Record which process runs the run, once it is known."""
-        self._write(lambda s: claims.set_runner(s, run, runner))
+        def claim(session: Session) -> bool:
+            return claims.claim_item(session, run, from_statuses) and facts.add_event(session, write) > 0
+
+        is_claimed = self._write(claim)
+        if is_claimed:
+            self._claimed[run.id] = 1
+            with suppress(OSError):
+                spool.append(self._runs_dir / run.id, write)
+        return is_claimed
 
     def transition(
         self,
@@ -163,99 +155,31 @@ class Store:
             )
         )
 
-    def record_process(self, run: str, process: ProcessId, role: str) -> None:
-        """Record a process of the run, so that a later command can find what it left."""
-        self._keep(side.ProcessKept(run=run, process=process, role=role), durable=True)
+    def record(self, run: str, event: Event, at: datetime | None = None) -> int:
+        """Record a fact of a run, which happened now unless `at` says when, and return its number.
 
-    def processes(self, run: str) -> tuple[tuple[ProcessId, str], ...]:
-        """Return the processes of the run with their roles."""
-        return self.reader.processes(run)
-
-    def record_stage(self, run: str, stage: Stage, seconds: float, *, launch: int = 0) -> None:
-        """Record how long a stage of a launch took."""
-        self._keep(side.StageKept(run=run, stage=stage, seconds=seconds, launch=launch))
-
-    def add_samples(self, run: str, samples: Sequence[Sample]) -> None:
-        """Record samples; NaN and infinities stay what they are."""
-        self._keep(side.SamplesKept(run=run, samples=tuple(samples)))
-        if run in self._claimed:
-            self._claimed[run] += len(samples)
-
-    def put_snapshot(self, run: str, snapshot: Snapshot) -> None:
-        """Record the captured parts of the run's snapshot; a part given again replaces the earlier one."""
-        self._keep(side.PartsKept(run=run, parts=evidence.parts_of(snapshot)))
-
-    def add_artifact(self, run: str, path: str) -> None:
-        """Record a file that the run left."""
-        self._keep(side.ArtifactKept(run=run, path=path))
-
-    def note_run(self, run: str, text: str) -> None:
-        """Record a sentence about the run that its readers should know."""
-        self._keep(side.NoteKept(run=run, text=text))
-
-    def append(self, run: str, event: Event, at: datetime) -> int:
-        """Append an event to the journal and return its number: 0 if it went to the side journal."""
-        return int(self._keep(side.EventKept(run=run, event=event, at=at)) or 0)
-
-    def finish(
-        self,
-        run: str,
-        *,
-        outcome: Outcome,
-        stage: Stage,
-        failure: Failure | None = None,
-        at: datetime,
-        item_after: Status | None,
-        why: str,
-        verdict: str | None = None,
-        seconds: float | None = None,
-    ) -> bool:
-        """Close the run, move its item and journal `RunEnded`, all or nothing; False if it was closed before.
-
-        `seconds` is what it took by a monotonic clock.
-        The item moves (to `item_after`, recorded with `why`) only if it is still in progress.
+        It is 0 where the fact waits in the spool, and for the end of a run that was closed before. The end of a
+        run moves its item, all or nothing. Raises UsageError for an unknown run, StoreError where neither the
+        database nor the spool can be written.
         """
-        end = side.EndKept(
-            run=run,
-            outcome=outcome,
-            stage=stage,
-            failure=failure,
-            at=at,
-            item_after=item_after,
-            why=why,
-            verdict=verdict,
-            seconds=seconds,
-        )
-        is_closed = bool(self._keep(end, durable=True))
-        if is_closed and run in self._claimed and self.holds(run):
-            side.remove(self._runs_dir / run)
+        write = pending(run, self._clean(event), at)
+        number = self._record(write)
+        if number != 0 and run in self._claimed:
+            self._claimed[run] += 1
+        if number and isinstance(event, RunEnded) and run in self._claimed and self.holds(run):
+            spool.remove(self._runs_dir / run)
             self._claimed.pop(run)
-            with suppress(BusyError, NoRoomError, StoreError):
-                forget = partial(applying.forget_lines, run=run)
-                self._database.write(forget, durable=False, patience_s=_PATIENCE_WITH_A_SIDE_JOURNAL_S)
-        return is_closed
+        return number or 0
 
     def holds(self, run: str) -> bool:
-        """Whether the database that stands there now has the run that this store wrote, with its end and samples."""
+        """Whether the database that stands there now has the run with its end, and all that this store recorded."""
         if run in self._waiting or not self._database.is_in_place():
             return False
         try:
             with Reader.open(self._database.path) as reader:
-                found = reader.run(run)
+                return reader.has_ended(run, events=self._claimed.get(run, 0))
         except OptrackError:
             return False
-        return found.outcome is not None and len(found.samples) == self._claimed.get(run, len(found.samples))
-
-    def put_judgement(
-        self, judgement: Judgement, plan: str, item: str, at: datetime, *, against: Against = "baseline"
-    ) -> None:
-        """Record the judgement of its candidate's run; it is then the one in force for the item."""
-        self._keep(
-            side.JudgementKept(
-                run=judgement.candidate, judgement=judgement, plan=plan, item=item, at=at, against=against
-            ),
-            durable=True,
-        )
 
     def accept(
         self, plan: str, field: str, *, who: str, why: str, at: datetime, item: str | None = None
@@ -263,12 +187,8 @@ class Store:
         """Accept differences in `field` as harmless, for one item's comparisons or the whole plan's."""
         reason = self.gate.text(why)
         return self._write(
-            lambda s: judgements.add_acceptance(s, plan, field, item=item, who=who, why=reason, at=at)
+            lambda s: decisions.add_acceptance(s, plan, field, item=item, who=who, why=reason, at=at)
         )
-
-    def withdraw(self, plan: str, field: str, *, at: datetime, item: str | None = None) -> int:
-        """Withdraw what was accepted for `field`; returns how many acceptances that were."""
-        return self._write(lambda s: judgements.withdraw_acceptance(s, plan, field, item=item, at=at))
 
     def adopt(
         self, plan: str, item: str, *, who: str, why: str, at: datetime, run: str | None = None
@@ -276,29 +196,25 @@ class Store:
         """Make the item's configuration the base of what follows."""
         reason = self.gate.text(why)
         return self._write(
-            lambda s: judgements.add_adoption(s, plan, item, run=run, who=who, why=reason, at=at)
+            lambda s: decisions.add_adoption(s, plan, item, run=run, who=who, why=reason, at=at)
         )
 
     def undo_adopt(self, plan: str, *, who: str, at: datetime) -> str:
         """Undo the latest adoption and return its item; raises UsageError where there is none."""
-        return self._write(lambda s: judgements.undo_adoption(s, plan, who=who, at=at))
+        return self._write(lambda s: decisions.undo_adoption(s, plan, who=who, at=at))
 
     def note(self, plan: str, item: str, text: str, *, who: str, at: datetime) -> Note:
         """Attach a remark to an item."""
-        return self._write(lambda s: judgements.add_note(s, plan, item, self.gate.text(text), who=who, at=at))
+        return self._write(lambda s: decisions.add_note(s, plan, item, self.gate.text(text), who=who, at=at))
 
-    def open_runs(self) -> tuple[Run, ...]:
-        """Return the runs without an outcome, oldest first: to be checked for dead runners."""
-        return self.reader.open_runs()
-
-    def import_side(self, run_dir: Path) -> int:
-        """Take in what the run put in its folder's side journal, each line once; returns how many lines."""
-        lines = list(side.kept_lines(run_dir))
-        if not lines:
+    def import_spool(self, run_dir: Path) -> int:
+        """Take in what the run put in its folder's spool, each fact once; returns how many there were."""
+        writes = list(spool.pending_writes(run_dir))
+        if not writes:
             return 0
-        count = self._write(lambda s: applying.apply_lines(s, lines))
-        if any(run.id == lines[0].what.run and run.outcome for run in self.reader.runs()):
-            side.put_away(run_dir)
+        count = self._write(lambda s: facts.add_pending(s, writes))
+        if self.reader.has_ended(writes[0].run):
+            spool.put_away(run_dir)
         return count
 
     def _write(self, work: Callable[[Session], T]) -> T:
@@ -309,55 +225,51 @@ class Store:
         except (BusyError, NoRoomError) as error:
             raise write_error(self._database.path, error) from error
 
-    def _clean(self, what: side.Kept) -> side.Kept:
-        """Return a record of a run without secrets; captured parts have theirs masked but for known values."""
-        if isinstance(what, side.PartsKept):
-            parts = {name: self.gate.known(text) for name, text in what.parts.items()}
-            return what if parts == what.parts else what.model_copy(update={"parts": parts})
-        return self.gate.value(what)
+    def _clean(self, event: Event) -> Event:
+        """Return a fact without secrets; captured parts have theirs masked but for known values."""
+        if isinstance(event, PartsCaptured):
+            return PartsCaptured(parts={name: self.gate.known(text) for name, text in event.parts.items()})
+        return self.gate.value(event)
 
-    def _keep(self, what: side.Kept, *, durable: bool = False) -> applying.Result:
-        """Write a record of a run to its side journal and the database; the first alone where that refuses.
+    def _record(self, write: PendingWrite) -> int | None:
+        """Write a fact to its run's spool and the database; return its number, None where only the spool has it.
 
         A database that was deleted or moved away is still written to as it was opened: what reads through this
-        store sees the whole run. A run that this store hasn't claimed has a side journal only from then on.
+        store sees the whole run. A run that this store hasn't claimed has a spool only from a refusal on.
         """
-        what = self._clean(what)
-        run_dir, line = self._runs_dir / what.run, side.line_of(what)
-        is_ours = what.run in self._claimed
-        unwritten = self._ahead(run_dir, line) if is_ours else None
-        waiting = self._waiting.get(what.run, [])
-        patience_s = (
-            _PATIENCE_WITH_A_SIDE_JOURNAL_S if waiting else min(self._patience_s, _PATIENCE_OF_A_RUN_S)
-        )
+        run_dir, is_ours = self._runs_dir / write.run, write.run in self._claimed
+        unwritten = self._append(run_dir, write) if is_ours else None
+        waiting = self._waiting.get(write.run, [])
+        patience_s = _PATIENCE_WITH_A_SPOOL_S if waiting else min(self._patience_s, _PATIENCE_OF_A_RUN_S)
 
-        def write(session: Session) -> applying.Result:
-            applying.apply_lines(session, waiting)
-            return applying.apply_once(session, line) if is_ours else applying.apply(session, what)
+        def add(session: Session) -> int:
+            facts.add_pending(session, waiting)
+            return facts.add_event(session, write)
 
         try:
-            result = self._database.write(write, durable=durable, patience_s=patience_s)
+            number = self._database.write(add, durable=write.event.DURABLE, patience_s=patience_s)
         except (BusyError, NoRoomError, StoreError) as error:
             if isinstance(error, StoreError) and not is_ours:
                 raise
             try:
                 if unwritten is not None:
                     raise unwritten
-                side.sync(run_dir) if is_ours else side.keep(run_dir, line, durable=True)
+                spool.sync(run_dir) if is_ours else spool.append(run_dir, write, durable=True)
             except OSError as second:
                 raise StoreError(
-                    f"neither {self._database.path} nor {run_dir / side.SIDE_NAME} can be written: {second}",
+                    f"neither {self._database.path} nor {run_dir / spool.SPOOL_NAME} can be written: {second}",
                     hint="free some disk space",
                 ) from error
-            self._waiting[what.run] = [*waiting, line]
+            self._waiting[write.run] = [*waiting, write]
             return None
-        self._waiting.pop(what.run, None)
-        return result
+        if waiting:
+            del self._waiting[write.run]
+        return number
 
-    def _ahead(self, run_dir: Path, line: side.Line) -> OSError | None:
-        """Write a line to the side journal before the database gets it; return why that can't be done."""
+    def _append(self, run_dir: Path, write: PendingWrite) -> OSError | None:
+        """Write a fact to the spool before the database gets it; return why that can't be done."""
         try:
-            side.keep(run_dir, line)
+            spool.append(run_dir, write)
         except OSError as error:
             return error
         return None

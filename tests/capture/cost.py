@@ -19,6 +19,7 @@ from typing import Any
 
 from optrack.host.capture import capture_after, capture_before, capture_running
 from optrack.host.sampler import Sampler
+from optrack.model.events import PartsCaptured
 from optrack.model.snapshot import Snapshot
 from optrack.store.write import Store
 from tests.capture.fake_nvml import Device, FakeNvml
@@ -123,7 +124,7 @@ def bytes_stored() -> None:
                 snapshot = world.capture()
                 if number == 0:
                     say(f"a snapshot as JSON: {len(snapshot.model_dump_json())} bytes")
-                store.put_snapshot(run.id, snapshot)
+                store.record(run.id, PartsCaptured.of(snapshot))
                 now = size_of(Path(root))
                 if number in (0, 1, 99):
                     say(

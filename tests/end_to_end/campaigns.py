@@ -146,7 +146,7 @@ class Campaign:
             return None
         with closing(sqlite3.connect(database, timeout=10)) as connection:
             found: tuple[str, int] | None = connection.execute(
-                "SELECT id, runner_pid FROM run WHERE outcome IS NULL AND beside IS NULL"
+                "SELECT id, runner_pid FROM run WHERE outcome IS NULL AND paired_run IS NULL"
             ).fetchone()
         return found
 

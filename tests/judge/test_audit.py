@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from optrack.judge.audit import Case, audit, improved, resting_on
+from optrack.judge.audit import Case, audit
 from optrack.judge.judging import judge
 from optrack.model.judgement import Difference
 from optrack.model.run import Failure
@@ -75,15 +75,3 @@ def test_a_conclusion_without_an_effect_is_relabelled_once_one_can_be_told() -> 
     assert (changed.before.verdict, changed.after.verdict) == ("inconclusive", "inconclusive")
     assert "effect none → told" in changed.why
     assert not changed.offer_again
-
-
-def test_combining_takes_fair_improvements_only() -> None:
-    better, same = case("1B", 1.08).stored, case("2", 1.0).stored
-    unfair = better.model_copy(update={"comparison": "unfair"})
-    assert improved({"1B": better, "2": same, "3": unfair}) == {"1B"}
-
-
-def test_what_rests_on_a_baseline_can_be_listed() -> None:
-    stored = case("1B", 1.08).stored
-    assert resting_on([stored], "run-baseline") == (stored,)
-    assert resting_on([stored], "another") == ()

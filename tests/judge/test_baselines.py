@@ -1,4 +1,4 @@
-"""The registry of baselines: in force, lineage, age, drift, and the history of a metric's spread."""
+"""Baselines: age, drift, and the history of a metric's spread."""
 
 from __future__ import annotations
 
@@ -7,15 +7,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from optrack.judge.baselines import (
-    Baseline,
-    Measurement,
+    BaselineMeasurement,
     ageing,
     compounded,
     drift,
     history_of,
-    in_force,
-    lineage,
-    original,
     unseen_code,
     with_load_counted,
 )
@@ -26,31 +22,14 @@ from optrack.model.snapshot import Snapshot
 from tests.judge.session import flat, side
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
-FIRST = Baseline(id="b0", item="baseline", adopted_at=NOW)
-SECOND = Baseline(id="b1", item="1B", adopted_at=NOW + timedelta(hours=1), parent="b0", by="ana")
-THIRD = Baseline(id="b2", item="2", adopted_at=NOW + timedelta(hours=2), parent="b1")
 
 
-def measured(mean: float, hours: float = 0.0, **facts: str) -> Measurement:
-    return Measurement(
-        run=f"r{hours:g}", baseline="b0", at=NOW + timedelta(hours=hours), mean=mean, facts=facts
-    )
+def measured(mean: float, hours: float = 0.0, **facts: str) -> BaselineMeasurement:
+    return BaselineMeasurement(run=f"r{hours:g}", at=NOW + timedelta(hours=hours), mean=mean, facts=facts)
 
 
 def evidence(*values: float) -> Evidence:
     return evidence_of(side("baseline", flat(values)), "output_throughput")
-
-
-def test_the_baseline_adopted_last_is_in_force_until_that_is_undone() -> None:
-    assert in_force([]) is None
-    assert in_force([FIRST, SECOND, THIRD]) == THIRD
-    assert in_force([FIRST, SECOND, THIRD.model_copy(update={"undone": True})]) == SECOND
-
-
-def test_lineage_leads_back_to_the_original() -> None:
-    registry = [THIRD, FIRST, SECOND]
-    assert original(registry) == FIRST
-    assert lineage(registry, THIRD) == (FIRST, SECOND, THIRD)
 
 
 def test_a_fresh_baseline_has_not_aged() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from optrack.judge.audit import lost_since
-from optrack.judge.lineage import Link, against_original, both_effects, in_force_at, registry_of
+from optrack.judge.lineage import AdoptionStep, against_original, both_effects, in_force_at, registry_of
 from optrack.model.item import Adoption, Judged
 from optrack.model.judgement import Attribution, Difference, Effect, Guard, Judgement
 from optrack.model.metrics import Metric
@@ -45,7 +45,7 @@ def adoption(item: str, hours: float, undone: float | None = None) -> Adoption:
     )
 
 
-FIRST = Link(item="1", judgement=judgement("1", 0.17))
+FIRST = AdoptionStep(item="1", judgement=judgement("1", 0.17))
 
 
 def test_effects_multiply_along_the_chain_of_what_was_adopted() -> None:
@@ -67,7 +67,7 @@ def test_a_loss_on_an_adopted_gain_may_be_a_gain_over_the_original() -> None:
 
 
 def test_among_many_comparisons_a_product_that_is_no_chain_of_improvements_needs_more() -> None:
-    small = Link(item="1", judgement=judgement("1", 0.06))
+    small = AdoptionStep(item="1", judgement=judgement("1", 0.06))
     own = judgement("2", 0.0, verdict="no_change")
     assert against_original(own, [small], rules()).verdict == "improvement"
     found = against_original(own, [small], rules(family=40))
@@ -78,12 +78,18 @@ def test_among_many_comparisons_a_product_that_is_no_chain_of_improvements_needs
 @pytest.mark.parametrize(
     ("link", "words"),
     [
-        (Link(item="1"), "without a measured effect"),
-        (Link(item="1", judgement=judgement("1", None, verdict="failed")), "without a measured effect"),
-        (Link(item="1", judgement=judgement("1", comparison="unfair", verdict=None)), "no longer stands"),
+        (AdoptionStep(item="1"), "without a measured effect"),
+        (
+            AdoptionStep(item="1", judgement=judgement("1", None, verdict="failed")),
+            "without a measured effect",
+        ),
+        (
+            AdoptionStep(item="1", judgement=judgement("1", comparison="unfair", verdict=None)),
+            "no longer stands",
+        ),
     ],
 )
-def test_a_link_without_standing_evidence_leaves_no_verdict(link: Link, words: str) -> None:
+def test_a_link_without_standing_evidence_leaves_no_verdict(link: AdoptionStep, words: str) -> None:
     found = against_original(judgement("2"), [link], rules())
     assert (found.verdict, found.effect) == (None, None)
     assert words in found.reasons[0]
@@ -104,7 +110,7 @@ def test_a_broken_guard_is_a_regression_against_the_original_too() -> None:
 
 
 def test_it_is_said_where_an_adopted_item_was_measured_on_another_base() -> None:
-    second = Link(item="2", judgement=judgement("2"), on=())
+    second = AdoptionStep(item="2", judgement=judgement("2"), on=())
     said = against_original(judgement("3"), [FIRST, second], rules()).reasons
     assert any("2 was measured without 1" in reason for reason in said)
     told = second.model_copy(update={"on": ("1",)})

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from optrack.judge.baselines import Measurement, ageing, ageing_differences
+from optrack.judge.baselines import BaselineMeasurement, ageing, ageing_differences
 from tests.judge.snapshots import CHANNELS, GONE, TUNED, judged
 
 LOST = {f"env/server/{name}": GONE for name in TUNED if name != "NCCL_MAX_NCHANNELS"}
@@ -147,7 +147,7 @@ STALE: dict[str, tuple[timedelta, dict[str, str], str]] = {
 @pytest.mark.parametrize("name", STALE)
 def test_a_stale_baseline_gives_no_verdict(name: str) -> None:
     age, changed, words = STALE[name]
-    measured = Measurement(run="run-baseline", baseline="b0", at=NOW - age, mean=88.8, facts=FACTS)
+    measured = BaselineMeasurement(run="run-baseline", at=NOW - age, mean=88.8, facts=FACTS)
     reasons = ageing(measured, NOW, FACTS | changed)
     judgement = judged({}, more=ageing_differences(measured, reasons))
     assert judgement.verdict is None

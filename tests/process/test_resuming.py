@@ -62,7 +62,7 @@ class Interrupted(Project):
                 follower.send_signal(signal.SIGINT)
             follower.communicate(timeout=60)
         (folder / "hold").unlink()
-        ((self.earlier,),) = self.rows("SELECT id FROM run WHERE beside IS NULL")
+        ((self.earlier,),) = self.rows("SELECT id FROM run WHERE paired_run IS NULL")
 
     def passes(self) -> list[str]:
         """The items of the benchmark passes so far."""
@@ -85,7 +85,7 @@ class Interrupted(Project):
 
     def beside(self, run: str) -> str:
         """The baseline's run beside this one."""
-        ((found,),) = self.rows("SELECT id FROM run WHERE beside = ?", run)
+        ((found,),) = self.rows("SELECT id FROM run WHERE paired_run = ?", run)
         return str(found)
 
 
@@ -118,7 +118,7 @@ def test_a_changed_environment_is_measured_anew_from_the_launch_that_shows_it(tm
     run = project.resumed()
     assert set(project.scores(run["id"])) == {2, 3, 4} and len(project.passes()) == 5 + 6
     assert set(project.scores(project.beside(run["id"]))) == {2, 3, 4}
-    assert any("everything is measured anew" in note and "NCCL_ALGO" in note for note in run["notes"])
+    assert any("measuring from scratch" in note and "NCCL_ALGO" in note for note in run["notes"])
 
 
 def test_a_follower_says_what_it_waits_for_and_its_end_ends_the_waiting(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def kills(folder: Path, times: int, seed: int) -> list[str]:
             return [f"the undisturbed run failed with {code}: {err}"]
     (span,) = project.rows(
         "SELECT (julianday(ended_at) - julianday(started_at)) * 86400 FROM run "
-        "WHERE beside IS NULL ORDER BY id DESC LIMIT 1"
+        "WHERE paired_run IS NULL ORDER BY id DESC LIMIT 1"
     )[0]
     for turn in range(times):
         before = {run for (run,) in project.rows("SELECT id FROM run")}
@@ -162,7 +162,7 @@ def kills(folder: Path, times: int, seed: int) -> list[str]:
 
 def _stage(project: Project, before: set[str]) -> str:
     """Return the stage that the newest run is in."""
-    rows = project.rows("SELECT id, outcome FROM run WHERE beside IS NULL ORDER BY id DESC LIMIT 1")
+    rows = project.rows("SELECT id, outcome FROM run WHERE paired_run IS NULL ORDER BY id DESC LIMIT 1")
     if not rows or rows[0][0] in before:
         return "no run yet"
     query = "SELECT data FROM event WHERE run = ? AND kind = 'stage_started' ORDER BY seq DESC LIMIT 1"
@@ -232,18 +232,11 @@ def _samples(project: Project) -> list[str]:
     """What the journal tells as measured is recorded, once."""
     doubled = "SELECT run FROM sample GROUP BY run, launch, repetition, metric HAVING count(*) > 1"
     broken = [f"run {run} has a sample twice" for (run,) in project.rows(doubled)]
-    recorded = Counter(run for (run,) in project.rows("SELECT run FROM sample"))
-    told = Counter[str]()
-    beside = dict(project.rows("SELECT beside, id FROM run WHERE beside IS NOT NULL"))
-    for run, data in project.rows("SELECT run, data FROM event WHERE kind = 'repetition_measured'"):
-        event = json.loads(data)
-        owner = beside.get(run, "?") if event.get("side", "candidate") == "baseline" else run
-        told[owner] += len(event["samples"])
-    return broken + [
-        f"run {run} was told to have {count} samples and has {recorded[run]}"
-        for run, count in told.items()
-        if recorded[run] < count
-    ]
+    empty = (
+        "SELECT e.run FROM event e LEFT JOIN sample s ON s.event = e.seq "
+        "WHERE e.kind = 'repetition_measured' GROUP BY e.run, e.seq HAVING count(s.seq) = 0"
+    )
+    return broken + [f"run {run} was told to have samples that it has not" for (run,) in project.rows(empty)]
 
 
 def contention(folder: Path, times: int, seed: int) -> list[str]:
@@ -258,7 +251,10 @@ def contention(folder: Path, times: int, seed: int) -> list[str]:
             _, err = caller.communicate(timeout=PATIENCE_S * 4)
             codes[caller.returncode] += 1
             errors.append(err.decode(errors="replace"))
-        query = "SELECT i.id, count(*) FROM run r JOIN item i ON i.key = r.item_key WHERE r.beside IS NULL GROUP BY 1"
+        query = (
+            "SELECT i.id, count(*) FROM run r JOIN item i ON i.key = r.item_key "
+            "WHERE r.paired_run IS NULL GROUP BY 1"
+        )
         taken = dict(project.rows(query))
         if taken != {"baseline": 1, "1": 1, "2": 1}:
             broken.append(f"turn {turn}: items were taken {taken}, exits {dict(codes)}: {errors}")

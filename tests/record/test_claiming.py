@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from optrack.errors import UsageError
+from optrack.model.events import ProcessStarted, RunEnded
 from optrack.model.plan import Status
 from optrack.model.run import ProcessId
 from optrack.store.write import Store
@@ -84,7 +85,7 @@ def test_a_claim_records_the_run_and_the_move_together(synced: Store) -> None:
     assert synced.claim(run)
     (move,) = synced.reader.transitions("fast", "1A")
     assert (move.before, move.after, move.who, move.run) == ("pending", "in_progress", "ann", run.id)
-    (live,) = synced.open_runs()
+    (live,) = synced.reader.open_runs()
     assert live.id == run.id and live.runner == run.runner and live.outcome is None
 
 
@@ -94,7 +95,7 @@ def test_an_item_that_stands_elsewhere_is_not_claimed_unless_asked_for(store: St
     assert not store.claim(a_run("1A", 1))
     assert store.reader.runs() == ()
     assert store.claim(a_run("1A", 2), from_statuses=("completed", "cancelled", "in_progress"))
-    assert store.items("fast")[0].status == "in_progress"
+    assert store.reader.items("fast")[0].status == "in_progress"
 
 
 def test_an_item_with_a_live_run_is_not_claimed_from_any_status(synced: Store) -> None:
@@ -110,8 +111,10 @@ def test_a_baseline_beside_a_run_takes_no_item(synced: Store) -> None:
     beside = a_run("baseline", 1, role="baseline", beside=candidate.id)
     assert synced.claim(beside)
     assert [t.after for t in synced.reader.transitions("fast", "baseline")] == ["completed"]
-    assert synced.finish(
-        beside.id, outcome="succeeded", stage="teardown", at=later(9), item_after="completed", why="ran"
+    assert synced.record(
+        beside.id,
+        RunEnded(outcome="succeeded", stage="teardown", item_after="completed", why="ran"),
+        later(9),
     )
     kept = synced.reader.run(beside.id)
     assert (kept.role, kept.beside, kept.outcome) == ("baseline", candidate.id, "succeeded")
@@ -124,12 +127,13 @@ def test_a_claim_of_an_unknown_item_or_plan_is_an_error_not_a_lost_race(synced: 
         synced.claim(a_run("1A", plan="slow"))
 
 
-def test_the_runner_is_recorded_once_it_is_known(synced: Store) -> None:
+def test_a_process_of_a_run_is_listed_once(synced: Store) -> None:
     run = a_run("1A")
     synced.claim(run)
-    runner = ProcessId(pid=99, start_ticks=123456789, boot_id="b-1")
-    synced.set_runner(run.id, runner)
-    synced.record_process(run.id, ProcessId(pid=100, start_ticks=5, boot_id="b-1"), "server")
-    synced.record_process(run.id, ProcessId(pid=100, start_ticks=5, boot_id="b-1"), "server")
-    assert synced.open_runs()[0].runner == runner
-    assert synced.processes(run.id) == ((ProcessId(pid=100, start_ticks=5, boot_id="b-1"), "server"),)
+    synced.record(
+        run.id, ProcessStarted(process=ProcessId(pid=100, start_ticks=5, boot_id="b-1"), role="server")
+    )
+    synced.record(
+        run.id, ProcessStarted(process=ProcessId(pid=100, start_ticks=5, boot_id="b-1"), role="server")
+    )
+    assert synced.reader.processes(run.id) == ((ProcessId(pid=100, start_ticks=5, boot_id="b-1"), "server"),)

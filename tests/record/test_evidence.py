@@ -7,15 +7,20 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from optrack.model.events import Noted, RepetitionMeasured, StageStarted
+from optrack.model.events import (
+    ArtifactWritten,
+    Noted,
+    PartsCaptured,
+    Remarked,
+    RepetitionMeasured,
+    RunEnded,
+    SamplesAdded,
+    StageEnded,
+    StageStarted,
+)
 from optrack.model.metrics import series_of
 from optrack.model.run import Failure
 from optrack.model.snapshot import Snapshot
-from optrack.store.contents import split
-from optrack.store.rows import join
 from optrack.store.write import Store
 from tests.record.making import NOON, a_run, a_sample, fill, later
 
@@ -32,7 +37,7 @@ def test_nan_and_infinity_are_neither_zero_nor_absent_nor_ever_the_best(
     run = claimed(synced)
     values = (90.5, math.nan, math.inf, -math.inf, 0.0, 1e-300)
     samples = tuple(a_sample(value, repetition=n) for n, value in enumerate(values))
-    synced.add_samples(run, samples)
+    synced.record(run, SamplesAdded(samples=samples))
     kept = synced.reader.run(run).samples
     assert [str(s.value) for s in kept] == [str(value) for value in values]
     series = series_of(kept, "output_throughput")
@@ -45,7 +50,10 @@ def test_nan_and_infinity_are_neither_zero_nor_absent_nor_ever_the_best(
 
 def test_an_invalid_sample_keeps_its_reason(synced: Store) -> None:
     run = claimed(synced)
-    synced.add_samples(run, [a_sample(0.0, launch=2, repetition=1, invalid="all 64 requests failed")])
+    synced.record(
+        run,
+        SamplesAdded(samples=(a_sample(0.0, launch=2, repetition=1, invalid="all 64 requests failed"),)),
+    )
     assert synced.reader.run(run).samples == (
         a_sample(0.0, launch=2, repetition=1, invalid="all 64 requests failed"),
     )
@@ -53,7 +61,7 @@ def test_an_invalid_sample_keeps_its_reason(synced: Store) -> None:
 
 def test_nan_passes_through_the_journal(synced: Store) -> None:
     run = claimed(synced)
-    synced.append(run, RepetitionMeasured(launch=0, repetition=0, samples=(a_sample(math.nan),)), NOON)
+    synced.record(run, RepetitionMeasured(launch=0, repetition=0, samples=(a_sample(math.nan),)), NOON)
     (entry,) = synced.reader.entries(run)
     assert isinstance(entry.event, RepetitionMeasured) and math.isnan(entry.event.samples[0].value)
 
@@ -61,22 +69,24 @@ def test_nan_passes_through_the_journal(synced: Store) -> None:
 def test_stages_add_up_over_launches_in_the_order_they_came(synced: Store) -> None:
     run = claimed(synced)
     for launch in range(2):
-        synced.record_stage(run, "launch", 1.5, launch=launch)
-        synced.record_stage(run, "bench", 10.0, launch=launch)
+        synced.record(run, StageEnded(stage="launch", seconds=1.5, launch=launch))
+        synced.record(run, StageEnded(stage="bench", seconds=10.0, launch=launch))
     assert dict(synced.reader.run(run).stages) == {"launch": 3.0, "bench": 20.0}
     assert list(synced.reader.run(run).stages) == ["launch", "bench"]
 
 
 def test_the_run_shows_the_stage_it_is_in(synced: Store) -> None:
     run = claimed(synced)
-    synced.append(run, StageStarted(stage="ready"), NOON)
-    synced.append(run, StageStarted(stage="bench", side="baseline"), NOON)
-    assert synced.open_runs()[0].stage == "ready"
+    beside = a_run("baseline", 1, role="baseline", beside=run)
+    assert synced.claim(beside)
+    synced.record(run, StageStarted(stage="ready"), NOON)
+    synced.record(beside.id, StageStarted(stage="bench", side="baseline"), NOON)
+    assert [run.stage for run in synced.reader.open_runs()] == ["ready", "bench"]
 
 
 def test_journal_numbers_grow_and_followers_get_what_is_new(synced: Store) -> None:
     run = claimed(synced)
-    numbers = [synced.append(run, Noted(text=f"line {n}"), later(n)) for n in range(3)]
+    numbers = [synced.record(run, Noted(text=f"line {n}"), later(n)) for n in range(3)]
     assert numbers == sorted(set(numbers))
     assert [e.seq for e in synced.reader.entries(run, after=numbers[0])] == numbers[1:]
 
@@ -84,8 +94,8 @@ def test_journal_numbers_grow_and_followers_get_what_is_new(synced: Store) -> No
 def test_artifacts_and_notes_come_back_once_and_in_order(synced: Store) -> None:
     run = claimed(synced)
     for path in ("server.log", "bench.jsonl", "server.log", "odd-\udcff.txt"):
-        synced.add_artifact(run, path)
-    synced.note_run(run, "the working tree changed while it ran")
+        synced.record(run, ArtifactWritten(path=path))
+    synced.record(run, Remarked(text="the working tree changed while it ran"))
     kept = synced.reader.run(run)
     assert kept.artifacts == ("server.log", "bench.jsonl", "odd-?.txt")
     assert kept.notes == ("the working tree changed while it ran",)
@@ -98,14 +108,10 @@ def test_failures_are_listed_by_fingerprint(synced: Store) -> None:
     ):
         run = a_run(item, number)
         synced.claim(run)
-        synced.finish(
+        synced.record(
             run.id,
-            outcome="failed",
-            stage="launch",
-            failure=failure,
-            at=later(number),
-            item_after="pending",
-            why="x",
+            RunEnded(outcome="failed", stage="launch", failure=failure, item_after="pending", why="x"),
+            later(number),
         )
         assert synced.reader.run(run.id).failure == failure
     known = synced.reader.failures()
@@ -126,7 +132,7 @@ SNAPSHOT = Snapshot(
 
 def test_a_snapshot_comes_back_as_it_was_and_what_was_not_captured_stays_none(synced: Store) -> None:
     run = claimed(synced)
-    synced.put_snapshot(run, SNAPSHOT)
+    synced.record(run, PartsCaptured.of(SNAPSHOT))
     assert synced.reader.run(run).snapshot == SNAPSHOT
     other = claimed(synced, "1B")
     assert synced.reader.run(other).snapshot is None
@@ -134,8 +140,8 @@ def test_a_snapshot_comes_back_as_it_was_and_what_was_not_captured_stays_none(sy
 
 def test_a_part_taken_later_joins_those_taken_before(synced: Store) -> None:
     run = claimed(synced)
-    synced.put_snapshot(run, Snapshot(git={"commit": "a"}, env={"A": "1"}))
-    synced.put_snapshot(run, Snapshot(env={"A": "2"}, files={"f": "digest"}))
+    synced.record(run, PartsCaptured.of(Snapshot(git={"commit": "a"}, env={"A": "1"})))
+    synced.record(run, PartsCaptured.of(Snapshot(env={"A": "2"}, files={"f": "digest"})))
     assert synced.reader.run(run).snapshot == Snapshot(
         git={"commit": "a"}, env={"A": "2"}, files={"f": "digest"}
     )
@@ -149,48 +155,9 @@ def stored_chars(database: Path) -> tuple[int, int]:
 
 def test_a_thousand_runs_of_one_environment_store_it_once(synced: Store, database: Path) -> None:
     runs = fill(database, 1000)
-    synced.put_snapshot(runs[0], SNAPSHOT)
+    synced.record(runs[0], PartsCaptured.of(SNAPSHOT))
     first = stored_chars(database)
     for run in runs[1:]:
-        synced.put_snapshot(run, SNAPSHOT)
+        synced.record(run, PartsCaptured.of(SNAPSHOT))
     assert stored_chars(database) == first
     assert synced.reader.run(runs[-1]).snapshot == SNAPSHOT
-
-
-def test_a_value_that_changes_with_each_run_is_stored_without_its_unchanged_neighbours(
-    synced: Store, database: Path
-) -> None:
-    def snapshot(pid: int) -> Snapshot:
-        environment = {f"VARIABLE_{n}": "v" * 30 for n in range(100)}
-        return Snapshot(processes={"tree": [{"pid": pid + n, "env": environment} for n in range(10)]})
-
-    runs = [claimed(synced, item) for item in ("1A", "1B")]
-    synced.put_snapshot(runs[0], snapshot(100))
-    before = stored_chars(database)[1]
-    synced.put_snapshot(runs[1], snapshot(200))
-    assert stored_chars(database)[1] - before < 3_000 < before
-    assert synced.reader.run(runs[1]).snapshot == snapshot(200)
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(
-            st.sampled_from(["a", "$content", "$$content", "$", ""]) | st.text(), inner, max_size=4
-        )
-    ),
-    max_leaves=20,
-)
-
-
-@given(data=JSON, size=st.integers(0, 600))
-def test_any_plain_data_is_the_same_after_being_split_and_joined(data: object, size: int) -> None:
-    contents: dict[str, str] = {}
-
-    def put(text: str) -> str:
-        contents[str(len(contents))] = text
-        return str(len(contents) - 1)
-
-    whole = {"data": data, "large": ["x" * size, {"inner": data}]}
-    assert join(split(whole, put), contents.__getitem__) == whole

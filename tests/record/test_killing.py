@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from optrack.model.events import Noted
+from optrack.model.events import Noted, PartsCaptured, RunEnded, SamplesAdded
 from optrack.model.snapshot import Snapshot
 from optrack.store.write import Store
 from tests.record.making import NOON, a_plan, a_run, a_sample, an_item, later
@@ -32,17 +32,16 @@ def write_until_killed(database: Path, out: int, generation: int) -> None:
             if not store.claim(run, from_statuses=("pending", "completed")):
                 raise AssertionError("the item was left claimed by nobody")
             acknowledged("claimed", run.id)
-            store.append(run.id, Noted(text="x" * 200), later(number))
-            store.add_samples(run.id, [a_sample(float(n), repetition=n) for n in range(3)])
+            store.record(run.id, Noted(text="x" * 200), later(number))
+            store.record(
+                run.id, SamplesAdded(samples=tuple([a_sample(float(n), repetition=n) for n in range(3)]))
+            )
             acknowledged("sampled", run.id)
-            store.put_snapshot(run.id, Snapshot(git={"patch": f"{number}" * 2_000}))
-            store.finish(
+            store.record(run.id, PartsCaptured.of(Snapshot(git={"patch": f"{number}" * 2_000})))
+            store.record(
                 run.id,
-                outcome="succeeded",
-                stage="teardown",
-                at=later(number),
-                item_after="completed",
-                why="ran",
+                RunEnded(outcome="succeeded", stage="teardown", item_after="completed", why="ran"),
+                later(number),
             )
             acknowledged("finished", run.id)
 
@@ -85,15 +84,12 @@ def start_writer(database: Path, generation: int) -> tuple[int, int]:
 def close_what_the_dead_left(database: Path) -> int:
     """Do what the next command does; returns how many runs were open."""
     with Store.open(database) as store:
-        left = store.open_runs()
+        left = store.reader.open_runs()
         for run in left:
-            store.finish(
+            store.record(
                 run.id,
-                outcome="interrupted",
-                stage=run.stage,
-                at=NOON,
-                item_after="pending",
-                why="runner died",
+                RunEnded(outcome="interrupted", stage=run.stage, item_after="pending", why="runner died"),
+                NOON,
             )
         return len(left)
 

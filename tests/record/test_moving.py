@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from optrack.errors import UsageError
+from optrack.model.events import RunEnded
 from optrack.model.plan import STATUSES, Status, may_move
+from optrack.model.run import Outcome
 from optrack.store.write import Store
 from tests.record.making import NOON, a_plan, a_run, an_item, later
 
@@ -31,13 +33,13 @@ def test_every_pair_of_statuses_is_moved_or_refused(store: Store, before: Status
             "because",
             later(1),
         )
-        assert store.items("fast")[0].status == after
+        assert store.reader.items("fast")[0].status == after
         return
     with pytest.raises(UsageError) as refused:
         store.transition("fast", "1A", after, who="bob", why="because", at=later(1))
     allowed = [status for status in STATUSES if may_move(before, status)]
     assert refused.value.hint == f"from {before} it can become {', '.join(allowed)}"
-    assert store.items("fast")[0].status == before
+    assert store.reader.items("fast")[0].status == before
     assert len(store.reader.transitions("fast")) == earlier
 
 
@@ -57,15 +59,15 @@ def test_words_that_are_no_unicode_are_kept_readable(synced: Store) -> None:
     assert synced.reader.transitions("fast") == (move,)
 
 
-def end(store: Store, run: str, *, outcome: str = "succeeded", after: Status | None = "completed") -> bool:
-    return store.finish(
+def end(
+    store: Store, run: str, *, outcome: Outcome = "succeeded", after: Status | None = "completed"
+) -> bool:
+    ended = store.record(
         run,
-        outcome=outcome,  # type: ignore[arg-type]
-        stage="teardown",
-        at=later(60),
-        item_after=after,
-        why=f"the run {outcome}",
+        RunEnded(outcome=outcome, stage="teardown", item_after=after, why=f"the run {outcome}"),
+        later(60),
     )
+    return ended > 0
 
 
 def test_the_end_of_a_run_moves_its_item_and_says_so_in_the_journal_once(synced: Store) -> None:
@@ -78,14 +80,14 @@ def test_the_end_of_a_run_moves_its_item_and_says_so_in_the_journal_once(synced:
     assert (kept.outcome, kept.ended_at, kept.stage) == ("succeeded", later(60), "teardown")
     assert [e.event.kind for e in synced.reader.entries(run.id)] == ["run_ended"]
     assert [t.after for t in synced.reader.transitions("fast")] == ["in_progress", "completed"]
-    assert synced.open_runs() == ()
+    assert synced.reader.open_runs() == ()
 
 
 def test_an_interrupted_run_puts_its_item_back(synced: Store) -> None:
     run = a_run("1A")
     synced.claim(run)
     end(synced, run.id, outcome="interrupted", after="pending")
-    assert [s.status for s in synced.items("fast")] == ["pending"] * 3
+    assert [s.status for s in synced.reader.items("fast")] == ["pending"] * 3
     assert synced.claim(a_run("1A", 61))
 
 
@@ -94,7 +96,7 @@ def test_what_was_decided_by_hand_meanwhile_stands(synced: Store) -> None:
     synced.claim(run)
     synced.transition("fast", "1A", "cancelled", who="bob", why="no use", at=later(1))
     assert end(synced, run.id)
-    assert synced.items("fast")[1].status == "cancelled"
+    assert synced.reader.items("fast")[1].status == "cancelled"
     assert synced.reader.run(run.id).outcome == "succeeded"
 
 

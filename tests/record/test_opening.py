@@ -17,6 +17,7 @@ from sqlalchemy import create_engine
 from sqlmodel import SQLModel
 
 from optrack.errors import StoreError
+from optrack.model.events import StageEnded
 from optrack.store.read import Reader
 from optrack.store.schema import HEAD, database_path, standing
 from optrack.store.write import Store
@@ -50,7 +51,7 @@ def test_the_newest_migration_is_the_one_that_is_asked_for() -> None:
 
 def test_foreign_keys_are_kept(synced: Store) -> None:
     with pytest.raises(StoreError, match="FOREIGN KEY"):
-        synced.record_stage("no such run", "bench", 1.0)
+        synced.record("no such run", StageEnded(stage="bench", seconds=1.0))
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_a_damaged_database_is_said_to_be(database: Path) -> None:
         file.seek(4096)
         file.write(os.urandom(size - 8192))
     with pytest.raises(StoreError), Store.open(database) as store:
-        store.items("fast")
+        store.reader.items("fast")
 
 
 def permissions_are_ignored() -> bool:
@@ -170,7 +171,7 @@ def modules_after(code: str, *arguments: object) -> set[str]:
 
 def test_reading_needs_no_sqlalchemy(database: Path) -> None:
     Store.open(database).close()
-    code = "import sys; from optrack.store.read import Reader; Reader.open(sys.argv[1]).plans()"
+    code = "import sys; from optrack.store.read import Reader; Reader.open(sys.argv[1]).runs()"
     assert modules_after(code, database) == set()
 
 

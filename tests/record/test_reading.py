@@ -9,27 +9,27 @@ from pathlib import Path
 import pytest
 
 from optrack.errors import UsageError
+from optrack.model.events import RunEnded, SamplesAdded
 from optrack.model.metrics import metric_named
 from optrack.model.run import Failure
+from optrack.model.value import digest
 from optrack.store.read import Reader
 from optrack.store.write import Store
 from tests.record.making import NOON, a_plan, a_run, a_sample, an_item, fill, later
 
+PLAN = a_plan(an_item("baseline"), an_item("1A"), an_item("1B"))
+
 
 def test_a_reader_returns_the_values_that_were_stored(synced: Store, database: Path) -> None:
     failure = Failure(kind="cuda_graph", message="capture failed", fingerprint="f", log_tail="a\nb")
-    run = a_run("1A", recipe_digest="r", plan_digest=synced.reader.plans()[0].digest)
+    run = a_run("1A", recipe_digest="r", plan_digest=digest(PLAN.text))
     synced.claim(run)
     samples = (a_sample(62.9), a_sample(88.8, repetition=1))
-    synced.add_samples(run.id, samples)
-    synced.finish(
+    synced.record(run.id, SamplesAdded(samples=samples))
+    synced.record(
         run.id,
-        outcome="failed",
-        stage="launch",
-        failure=failure,
-        at=later(5),
-        item_after="completed",
-        why="x",
+        RunEnded(outcome="failed", stage="launch", failure=failure, item_after="completed", why="x"),
+        later(5),
     )
     expected = run.model_copy(
         update={
@@ -43,7 +43,7 @@ def test_a_reader_returns_the_values_that_were_stored(synced: Store, database: P
     with Reader.open(database) as reader:
         assert reader.run(run.id) == expected
         assert reader.runs() == (expected.model_copy(update={"samples": ()}),)
-        assert reader.items("fast") == synced.items("fast")
+        assert reader.items("fast") == synced.reader.items("fast")
         assert reader.items("fast")[1].last_outcome == "failed"
 
 
@@ -105,7 +105,7 @@ def test_a_reader_serves_several_threads(synced: Store) -> None:
     for thread in threads:
         thread.join(60)
     assert wrong == []
-    assert len(synced.items("fast")[1].notes) == 120
+    assert len(synced.reader.items("fast")[1].notes) == 120
 
 
 def test_a_hundred_thousand_runs_are_listed_while_you_look(synced: Store, database: Path) -> None:
@@ -128,7 +128,7 @@ def test_a_plan_of_ten_thousand_items_is_synced_and_read_in_proportion(store: St
     first = time.perf_counter() - began
     moved = a_plan(an_item("new"), *plan.items)
     assert store.sync(moved, who="ann", at=NOON).added == ("new",)
-    assert len(store.items("fast")) == 10_001
+    assert len(store.reader.items("fast")) == 10_001
     assert first < 15 and time.perf_counter() - began < 40
 
 
@@ -136,5 +136,5 @@ def test_a_metric_keeps_its_unit_and_direction(synced: Store) -> None:
     run = a_run("1A")
     synced.claim(run)
     odd = a_sample(1.0).model_copy(update={"metric": metric_named("verify_ms", unit="µs", better="higher")})
-    synced.add_samples(run.id, [odd])
+    synced.record(run.id, SamplesAdded(samples=(odd,)))
     assert synced.reader.run(run.id).samples == (odd,)

@@ -13,10 +13,20 @@ import pytest
 from sqlalchemy import Connection, Engine, event
 
 from optrack.errors import StoreError
-from optrack.model.events import Noted
+from optrack.model.events import (
+    ArtifactWritten,
+    Noted,
+    PartsCaptured,
+    ProcessStarted,
+    Remarked,
+    RunEnded,
+    RunJudged,
+    SamplesAdded,
+    StageEnded,
+)
 from optrack.model.run import ProcessId
 from optrack.model.snapshot import Snapshot
-from optrack.store.spool import SIDE_NAME
+from optrack.store.spool import SPOOL_NAME
 from optrack.store.write import Store
 from tests.record.making import NOON, a_judgement, a_plan, a_run, a_sample, an_item, later
 
@@ -39,26 +49,32 @@ def hasty(database: Path) -> Iterator[Store]:
 
 
 def measure_everything(store: Store, run: str) -> None:
-    store.record_process(run, ProcessId(pid=5, start_ticks=6, boot_id="b"), "server")
-    assert store.append(run, Noted(text="measured while locked"), later(1)) == 0
-    store.add_samples(run, [a_sample(88.8), a_sample(float("nan"), repetition=1)])
-    store.record_stage(run, "bench", 12.5)
-    store.put_snapshot(run, Snapshot(env={"server": {"ODD": "caf\udce9"}}))
-    store.add_artifact(run, "server.log")
-    store.note_run(run, "locked")
-    store.put_judgement(a_judgement(run), "fast", "1A", later(2))
-    store.finish(run, outcome="succeeded", stage="teardown", at=later(3), item_after="completed", why="ran")
+    store.record(run, ProcessStarted(process=ProcessId(pid=5, start_ticks=6, boot_id="b"), role="server"))
+    assert store.record(run, Noted(text="measured while locked"), later(1)) == 0
+    store.record(run, SamplesAdded(samples=(a_sample(88.8), a_sample(float("nan"), repetition=1))))
+    store.record(run, StageEnded(stage="bench", seconds=12.5))
+    store.record(run, PartsCaptured.of(Snapshot(env={"server": {"ODD": "caf\udce9"}})))
+    store.record(run, ArtifactWritten(path="server.log"))
+    store.record(run, Remarked(text="locked"))
+    store.record(a_judgement(run).candidate, RunJudged(judgement=a_judgement(run)), later(2))
+    store.record(
+        run, RunEnded(outcome="succeeded", stage="teardown", item_after="completed", why="ran"), later(3)
+    )
 
 
 def assert_all_there_once(store: Store, run: str) -> None:
     kept = store.reader.run(run)
     assert [str(s.value) for s in kept.samples] == ["88.8", "nan"]
-    assert (kept.outcome, kept.artifacts, kept.notes) == ("succeeded", ("server.log",), ("locked",))
+    assert (kept.outcome, kept.artifacts, kept.notes) == (
+        "succeeded",
+        ("server.log",),
+        ("measured while locked", "locked"),
+    )
     assert dict(kept.stages) == {"bench": 12.5}
     assert kept.snapshot == Snapshot(env={"server": {"ODD": "caf\udce9"}})
-    assert [e.event.kind for e in store.reader.entries(run)] == ["noted", "run_ended"]
+    assert [e.event.kind for e in store.reader.entries(run)] == ["noted", "stage_ended", "run_ended"]
     assert [t.after for t in store.reader.transitions("fast")] == ["in_progress", "completed"]
-    assert len(store.reader.judgements("fast")) == 1 and len(store.processes(run)) == 1
+    assert len(store.reader.judgements("fast")) == 1 and len(store.reader.processes(run)) == 1
 
 
 def test_what_a_run_says_while_the_database_is_locked_is_imported_once(hasty: Store, database: Path) -> None:
@@ -67,10 +83,10 @@ def test_what_a_run_says_while_the_database_is_locked_is_imported_once(hasty: St
     run_dir = database.parent / "runs" / run.id
     with exclusively_locked(database):
         measure_everything(hasty, run.id)
-        assert hasty.open_runs()[0].id == run.id
-    assert hasty.import_side(run_dir) == 9
+        assert hasty.reader.open_runs()[0].id == run.id
+    assert hasty.import_spool(run_dir) == 9
     assert_all_there_once(hasty, run.id)
-    assert hasty.import_side(run_dir) == 0
+    assert hasty.import_spool(run_dir) == 0
     assert_all_there_once(hasty, run.id)
 
 
@@ -80,9 +96,9 @@ def test_the_run_itself_takes_its_side_journal_in_as_soon_as_it_can_and_in_order
     run = a_run("1A")
     hasty.claim(run)
     with exclusively_locked(database):
-        hasty.append(run.id, Noted(text="first"), later(1))
-        hasty.append(run.id, Noted(text="second"), later(2))
-    hasty.append(run.id, Noted(text="third"), later(3))
+        hasty.record(run.id, Noted(text="first"), later(1))
+        hasty.record(run.id, Noted(text="second"), later(2))
+    hasty.record(run.id, Noted(text="third"), later(3))
     texts = [e.event.text for e in hasty.reader.entries(run.id) if isinstance(e.event, Noted)]
     assert texts == ["first", "second", "third"]
 
@@ -93,23 +109,23 @@ def test_side_journals_may_be_elsewhere_than_beside_the_database(database: Path,
         run = a_run("1A")
         store.claim(run)
         with exclusively_locked(database):
-            store.add_samples(run.id, [a_sample(1.0)])
-        assert (tmp_path / "raw" / run.id / SIDE_NAME).is_file()
-        assert store.import_side(tmp_path / "raw" / run.id) == 1
+            store.record(run.id, SamplesAdded(samples=(a_sample(1.0),)))
+        assert (tmp_path / "raw" / run.id / SPOOL_NAME).is_file()
+        assert store.import_spool(tmp_path / "raw" / run.id) == 1
 
 
 def test_a_line_cut_short_by_a_kill_costs_only_itself(hasty: Store, database: Path) -> None:
     run = a_run("1A")
     hasty.claim(run)
-    path = database.parent / "runs" / run.id / SIDE_NAME
+    path = database.parent / "runs" / run.id / SPOOL_NAME
     with exclusively_locked(database):
-        hasty.add_samples(run.id, [a_sample(1.0)])
+        hasty.record(run.id, SamplesAdded(samples=(a_sample(1.0),)))
         with path.open("ab") as file:
             file.write(b'{"id": "half a li')
-        hasty.add_samples(run.id, [a_sample(2.0)])
+        hasty.record(run.id, SamplesAdded(samples=(a_sample(2.0),)))
     with path.open("ab") as file:
         file.write(b'\xff\x00 not json\n{"id": "x", "what": {"kind": "unheard of"}}\n')
-    assert hasty.import_side(path.parent) == 2
+    assert hasty.import_spool(path.parent) == 2
     assert [s.value for s in hasty.reader.run(run.id).samples] == [1.0, 2.0]
 
 
@@ -119,9 +135,9 @@ def test_a_side_journal_of_a_run_that_the_database_does_not_know_is_left_alone(
     run = a_run("1A")
     hasty.claim(run)
     with exclusively_locked(database):
-        hasty.add_samples("nobody", [a_sample(1.0)])
-    assert hasty.import_side(database.parent / "runs" / "nobody") == 0
-    assert hasty.import_side(database.parent / "runs" / "never was") == 0
+        hasty.record("nobody", SamplesAdded(samples=(a_sample(1.0),)))
+    assert hasty.import_spool(database.parent / "runs" / "nobody") == 0
+    assert hasty.import_spool(database.parent / "runs" / "never was") == 0
 
 
 def test_a_result_put_aside_outweighs_that_the_run_was_taken_for_dead(hasty: Store, database: Path) -> None:
@@ -130,13 +146,15 @@ def test_a_result_put_aside_outweighs_that_the_run_was_taken_for_dead(hasty: Sto
     with exclusively_locked(database):
         measure_everything(hasty, run.id)
     with Store.open(database) as next_command:
-        next_command.finish(
-            run.id, outcome="interrupted", stage="bench", at=later(9), item_after="pending", why="runner died"
+        next_command.record(
+            run.id,
+            RunEnded(outcome="interrupted", stage="bench", item_after="pending", why="runner died"),
+            later(9),
         )
-        assert next_command.items("fast")[1].status == "pending"
-        next_command.import_side(database.parent / "runs" / run.id)
+        assert next_command.reader.items("fast")[1].status == "pending"
+        next_command.import_spool(database.parent / "runs" / run.id)
         assert next_command.reader.run(run.id).outcome == "succeeded"
-        assert next_command.items("fast")[1].status == "completed"
+        assert next_command.reader.items("fast")[1].status == "completed"
 
 
 def test_a_late_result_leaves_an_item_alone_that_runs_again(hasty: Store, database: Path) -> None:
@@ -145,13 +163,15 @@ def test_a_late_result_leaves_an_item_alone_that_runs_again(hasty: Store, databa
     with exclusively_locked(database):
         measure_everything(hasty, run.id)
     with Store.open(database) as next_command:
-        next_command.finish(
-            run.id, outcome="interrupted", stage="bench", at=later(9), item_after="pending", why="runner died"
+        next_command.record(
+            run.id,
+            RunEnded(outcome="interrupted", stage="bench", item_after="pending", why="runner died"),
+            later(9),
         )
         assert next_command.claim(a_run("1A", 10))
-        next_command.import_side(database.parent / "runs" / run.id)
+        next_command.import_spool(database.parent / "runs" / run.id)
         assert next_command.reader.run(run.id).outcome == "succeeded"
-        assert next_command.items("fast")[1].status == "in_progress"
+        assert next_command.reader.items("fast")[1].status == "in_progress"
 
 
 def test_a_lock_of_a_second_delays_a_transition_and_loses_nothing(synced: Store, database: Path) -> None:
@@ -170,7 +190,7 @@ def test_a_lock_of_a_second_delays_a_transition_and_loses_nothing(synced: Store,
     synced.transition("fast", "1A", "completed", who="ann", why="by hand", at=NOON)
     assert time.monotonic() - began > 0.5
     holder.join(30)
-    assert synced.items("fast")[1].status == "completed"
+    assert synced.reader.items("fast")[1].status == "completed"
     assert not (database.parent / "runs").exists()
 
 
@@ -215,13 +235,13 @@ def test_a_full_disk_costs_no_result_and_leaves_the_database_sound(synced: Store
     synced.claim(run)
     big = Snapshot(git={"patch": "x" * 4_000_000})
     with no_room_in(database):
-        synced.put_snapshot(run.id, big)
+        synced.record(run.id, PartsCaptured.of(big))
         with pytest.raises(StoreError, match="database or disk is full") as refused:
             synced.note("fast", "1A", "x" * 4_000_000, who="ann", at=NOON)
     assert refused.value.hint == "check disk space and permissions"
-    assert (database.parent / "runs" / run.id / SIDE_NAME).stat().st_size > 4_000_000
+    assert (database.parent / "runs" / run.id / SPOOL_NAME).stat().st_size > 4_000_000
     with closing(sqlite3.connect(database)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     with Store.open(database) as roomier:
-        assert roomier.import_side(database.parent / "runs" / run.id) == 1
+        assert roomier.import_spool(database.parent / "runs" / run.id) == 1
         assert roomier.reader.run(run.id).snapshot == big

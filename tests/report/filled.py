@@ -13,9 +13,10 @@ from optrack.app.evaluator import Evaluator
 from optrack.app.project import Project
 from optrack.app.report_data import log_data
 from optrack.judge.failures import plain_failure
+from optrack.model.events import PartsCaptured, RunEnded, RunJudged, SamplesAdded, StageEnded
 from optrack.model.metrics import Metric, Sample
 from optrack.model.plan import Status
-from optrack.model.run import Failure, Run
+from optrack.model.run import Failure, Outcome, Run
 from optrack.model.snapshot import Snapshot
 from optrack.render.log import Log
 from optrack.settings import load_settings
@@ -119,7 +120,7 @@ class Filled:
         beside: Run | None = None,
         failure: Failure | None = None,
         snapshot: Snapshot | None = None,
-        outcome: str | None = None,
+        outcome: Outcome | None = None,
         judged: bool = True,
     ) -> Run:
         """Record a run that has ended; it is judged unless it is the baseline's."""
@@ -139,16 +140,16 @@ class Filled:
             recipe=data,
         )
         assert store.claim(run, from_statuses=("pending", "completed", "cancelled"))
-        store.put_snapshot(run.id, snapshot or snapshot_of(data.get("env", {})))
-        store.add_samples(run.id, samples_of(launches))
-        store.record_stage(run.id, "ready", 61.5)
+        store.record(run.id, PartsCaptured.of(snapshot or snapshot_of(data.get("env", {}))))
+        store.record(run.id, SamplesAdded(samples=samples_of(launches)))
+        store.record(run.id, StageEnded(stage="ready", seconds=61.5))
         if beside is None and judged:
             return self.end(run, failure=failure, outcome=outcome)
         if beside is not None:
             self._close(run, "succeeded", None, None)
         return run
 
-    def end(self, run: Run, *, failure: Failure | None = None, outcome: str | None = None) -> Run:
+    def end(self, run: Run, *, failure: Failure | None = None, outcome: Outcome | None = None) -> Run:
         """Close a run, judging it against the baseline that it belongs to."""
         store = self.store
         outcome = outcome or ("failed" if failure else "succeeded")
@@ -157,20 +158,24 @@ class Filled:
             whole = store.reader.run(run.id)
             ended = whole.model_copy(update={"outcome": outcome, "failure": failure, "stage": "ready"})
             judgement = Evaluator(store.reader, self.campaign.plan).judge(ended)
-            store.put_judgement(judgement, run.plan, run.item, run.started_at + timedelta(minutes=5))
+            store.record(
+                judgement.candidate, RunJudged(judgement=judgement), run.started_at + timedelta(minutes=5)
+            )
         self._close(run, outcome, failure, judgement.verdict if judgement else None)
         return store.reader.run(run.id)
 
-    def _close(self, run: Run, outcome: str, failure: Failure | None, verdict: str | None) -> None:
-        self.store.finish(
+    def _close(self, run: Run, outcome: Outcome, failure: Failure | None, verdict: str | None) -> None:
+        self.store.record(
             run.id,
-            outcome=outcome,  # type: ignore[arg-type]
-            stage="ready" if failure else "teardown",
-            failure=failure,
-            at=run.started_at + timedelta(minutes=5),
-            item_after="completed",
-            why="measured",
-            verdict=verdict,
+            RunEnded(
+                outcome=outcome,
+                stage="ready" if failure else "teardown",
+                failure=failure,
+                item_after="completed",
+                why="measured",
+                verdict=verdict,
+            ),
+            run.started_at + timedelta(minutes=5),
         )
 
     def pair(self, item: str, ours: Sequence[Sequence[float]], theirs: Sequence[Sequence[float]]) -> Run:

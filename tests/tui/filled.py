@@ -10,8 +10,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from optrack.app.project import Project
+from optrack.model.events import RunEnded, SamplesAdded
 from optrack.model.metrics import Sample, metric_named
-from optrack.model.plan import Plan
+from optrack.model.plan import Plan, Status
 from optrack.model.run import Run, new_run_id
 from optrack.model.value import recipe_digest
 from optrack.settings import load_settings
@@ -55,9 +56,13 @@ def _session(store: Store, plan: Plan, item: str, number: int) -> None:
     other = _run(plan, plan.baseline, at, beside=mine.id)
     store.claim(other)
     for run, level in ((mine, 104.0), (other, 100.0)):
-        store.add_samples(run.id, [_sample(level + number % 3, repetition) for repetition in range(3)])
-        ended = {"outcome": "succeeded", "stage": "teardown", "at": at + timedelta(seconds=15), "why": "done"}
-        store.finish(run.id, item_after=None if run.beside else "completed", **ended)  # type: ignore[arg-type]
+        store.record(
+            run.id,
+            SamplesAdded(samples=tuple([_sample(level + number % 3, repetition) for repetition in range(3)])),
+        )
+        after: Status | None = None if run.beside else "completed"
+        end = RunEnded(outcome="succeeded", stage="teardown", item_after=after, why="done")
+        store.record(run.id, end, at + timedelta(seconds=15))
 
 
 def _run(plan: Plan, item: str, at: datetime, *, beside: str | None = None) -> Run:

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlmodel import SQLModel
 
-from optrack.store.migrations.first_views import RULES, VIEWS
+from optrack.store.migrations.ddl import VIEWS, triggers
 
 revision = "0001"
 down_revision = None
@@ -16,6 +16,7 @@ depends_on = None
 
 def upgrade() -> None:
     """Create everything."""
-    SQLModel.metadata.create_all(op.get_bind())
-    for statement in (*RULES, *VIEWS):
+    connection = op.get_bind()
+    SQLModel.metadata.create_all(connection)
+    for statement in (*triggers(connection.dialect.name), *VIEWS):
         op.execute(sa.text(statement))

@@ -1,43 +1,16 @@
-"""Writes what was concluded and decided: judgements, accepted differences, adopted items, notes."""
+"""Writes what people decided: accepted differences, adopted items, notes."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import update
 from sqlmodel import Session, col, select
 
 from optrack.errors import UsageError
-from optrack.model.item import Acceptance, Adoption, Against, Note
-from optrack.model.judgement import Judgement
-from optrack.model.value import value_text
-from optrack.store.claims import item_row, names_of, run_row
+from optrack.model.item import Acceptance, Adoption, Note
+from optrack.store.claims import item_row
 from optrack.store.rows import as_text, stored
-from optrack.store.tables import AcceptanceRow, AdoptionRow, ItemRow, JudgementRow, NoteRow, PlanRow
-
-
-def add_judgement(
-    session: Session, judgement: Judgement, plan: str, item: str, at: datetime, against: Against
-) -> int:
-    """Add the judgement, which is then the one in force, and return its number.
-
-    It is filed under the item of the candidate's run, whatever an edited plan calls that by now. Raises
-    UsageError where `item` never was that item's name.
-    """
-    run = run_row(session, judgement.candidate)
-    if run.plan != plan or item not in names_of(session, run.item_key):
-        raise UsageError(f"{judgement.candidate} isn't a run of {item} in {plan}")
-    row = JudgementRow(
-        item_key=run.item_key,
-        at=as_text(at),
-        against=against,
-        candidate=judgement.candidate,
-        baseline=judgement.baseline,
-        data=value_text(judgement),
-    )
-    session.add(row)
-    session.flush()
-    return row.seq or 0
+from optrack.store.tables import AcceptanceRow, AdoptionRow, ItemRow, NoteRow, PlanRow
 
 
 def add_acceptance(
@@ -65,18 +38,6 @@ def add_acceptance(
         who=row.who,
         why=row.why,
     )
-
-
-def withdraw_acceptance(session: Session, plan: str, field: str, *, item: str | None, at: datetime) -> int:
-    """Withdraw what was accepted for `field` (of this item, or the plan); returns how many there were."""
-    target = item_row(session, plan, item).key if item is not None else None
-    statement = update(AcceptanceRow).where(
-        col(AcceptanceRow.plan) == plan,
-        col(AcceptanceRow.field) == field,
-        col(AcceptanceRow.withdrawn_at).is_(None),
-        col(AcceptanceRow.item_key).is_(None) if target is None else col(AcceptanceRow.item_key) == target,
-    )
-    return int(session.execute(statement.values(withdrawn_at=as_text(at))).rowcount)  # type: ignore[attr-defined]
 
 
 def add_adoption(
