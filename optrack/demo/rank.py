@@ -7,6 +7,8 @@ The `NCCL_*` variables choose how the ranks sum up their parts: around a ring or
 pieces (channels). A decode step is captured once and replayed; only exchanges can be captured, so a tree can't.
 """
 
+from __future__ import annotations
+
 import argparse
 import gc
 import logging
@@ -47,10 +49,6 @@ class NcclError(Exception):
     """The collective library was asked for something it can't do."""
 
 
-class PeerLostError(Exception):
-    """A peer has gone in the middle of a collective."""
-
-
 def read_settings(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the effective `NCCL_*` settings; raises NcclError for a value that can't be used."""
     settings = {}
@@ -81,7 +79,7 @@ def connect(listener: socket.socket, rank: int, ports: list[int], channels: int,
 
 
 class Message(NamedTuple):
-    """A part of the buffer that goes to or comes from a peer over one channel."""
+    """A part of the buffer, to or from a peer over one channel."""
 
     peer: int
     channel: int
@@ -127,7 +125,7 @@ def tree(rank: int, ranks: int, channels: int, size: int) -> list[Round]:
 SCHEDULES: dict[str, Callable[[int, int, int, int], list[Round]]] = {"Ring": ring, "Tree": tree}
 
 
-def bound(schedule: list[Round], links: Links, buffer: "Floats") -> list[tuple[list[Any], list[Any]]]:
+def bound(schedule: list[Round], links: Links, buffer: Floats) -> list[tuple[list[Any], list[Any]]]:
     """Return a schedule with its links and its parts of the buffer looked up, ready for `replay`."""
     rounds = []
     for turn in schedule:
@@ -150,7 +148,7 @@ def replay(rounds: list[tuple[list[Any], list[Any]]]) -> None:
             send(data)
         for receive, landing, nbytes, part, addend in receives:
             if receive(landing, nbytes, socket.MSG_WAITALL) != nbytes:
-                raise PeerLostError("a rank has gone")
+                raise ConnectionResetError("a rank has gone")
             if addend is not None:
                 part += addend
 
@@ -161,21 +159,20 @@ def require_exchanges(rank: int, schedule: list[Round]) -> None:
         sent, received = (sum(m.part.stop - m.part.start for m in part) for part in turn[:2])
         if sent != received:
             raise NcclError(
-                f"Capture graph failed: NCCL error: invalid usage: in round {number}, rank {rank} sends {4 * sent} "
-                f"bytes and receives {4 * received}; a captured round has to be an exchange in registered buffers "
-                "of one size (--disable-graph does without a capture)"
+                f"Capture graph failed: NCCL error: invalid usage: rank {rank} sends {4 * sent} bytes and receives "
+                f"{4 * received} in round {number}, but only exchanges can be captured (--disable-graph captures none)"
             )
 
 
 class Model:
     """A rank's columns of every layer's matrix, and the state of the sequence that is decoded."""
 
-    def __init__(self, rank: int, ranks: int, layers: int, buffer: "Floats") -> None:
+    def __init__(self, rank: int, ranks: int, layers: int, buffer: Floats) -> None:
         import numpy as np
 
         random = np.random.default_rng(20260727)
 
-        def matrix(rows: int) -> "Floats":
+        def matrix(rows: int) -> Floats:
             return random.integers(-LIMIT, LIMIT, (rows, HIDDEN), endpoint=True).astype(np.float32)
 
         columns = np.array_split(np.arange(HIDDEN), ranks)[rank]
@@ -288,7 +285,7 @@ def main() -> int:
             ports, key = pipe.recv()
             links = connect(listener, args.rank, ports, int(settings["NCCL_MAX_NCHANNELS"]), key)
         serve(args, settings, links, pipe)
-    except (EOFError, BrokenPipeError, ConnectionResetError, PeerLostError) as error:
+    except (EOFError, BrokenPipeError, ConnectionResetError) as error:
         logging.info("The server or a peer has gone: %s", error)
         return 0 if isinstance(error, EOFError | BrokenPipeError) else 1
     except Exception:  # noqa: BLE001 (whatever stops a rank belongs in the log, with its traceback)

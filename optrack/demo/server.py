@@ -263,7 +263,7 @@ def main() -> int:
         front.server_close()
 
 
-def _request_stop(number: int, frame: object) -> None:
+def _request_stop(number: int, _frame: object) -> None:
     raise StopRequested
 
 

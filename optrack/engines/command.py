@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from optrack.engines.protocol import BenchCommand, Place, ServerCommand, has_conditions
+from optrack.engines.protocol import BenchCommand, Place, ServerCommand
 from optrack.errors import PlanError
 from optrack.model.recipe import Recipe
 from optrack.model.recipe_parts import Bench, Ready
@@ -23,11 +23,15 @@ class CommandEngine:
         return ServerCommand(shell=recipe.launch) if recipe.launch else None
 
     def ready(self, recipe: Recipe) -> Ready:
-        """Return the recipe's conditions; without any, that the server's port accepts connections."""
+        """Return the recipe's conditions; without any, the engine's own."""
         given = recipe.ready
-        if recipe.launch and not has_conditions(given):
-            return given.model_copy(update={"tcp": True})
-        return given
+        if given.http or given.tcp or given.log or given.command:
+            return given
+        return given.model_copy(update=self.conditions(recipe))
+
+    def conditions(self, recipe: Recipe) -> dict[str, Any]:
+        """Return when the server counts as ready if the recipe doesn't say it: its port accepts connections."""
+        return {"tcp": True} if recipe.launch else {}
 
     def bench(self, recipe: Recipe, bench: Bench, place: Place) -> BenchCommand:
         """Return the benchmark's own command, with the file that it appends its result to, if it says one."""

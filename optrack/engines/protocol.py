@@ -130,8 +130,3 @@ def given(arguments: Arguments, *names: str) -> Scalar | list[Scalar]:
     """Return the value of the first of `names` that is among the arguments, or None."""
     by_flag = {flag(name): value for name, value in arguments.items()}
     return next((by_flag[flag(name)] for name in names if flag(name) in by_flag), None)
-
-
-def has_conditions(ready: Ready) -> bool:
-    """Whether a recipe says by itself when its server is ready."""
-    return bool(ready.http or ready.tcp or ready.log or ready.command)

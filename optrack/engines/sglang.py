@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from optrack.engines.command import own_command
+from optrack.engines.command import CommandEngine
 from optrack.engines.protocol import (
     Arguments,
     BenchCommand,
@@ -19,7 +19,6 @@ from optrack.engines.protocol import (
     ServerCommand,
     flag,
     given,
-    has_conditions,
     prompts,
     without,
     words,
@@ -28,7 +27,7 @@ from optrack.engines.server import call, call_json, package_folder, report_of
 from optrack.engines.sglang_arguments import canonical, known_to, problems
 from optrack.errors import PlanError
 from optrack.model.recipe import Recipe
-from optrack.model.recipe_parts import Bench, Ready
+from optrack.model.recipe_parts import Bench
 from optrack.model.written import Scalar
 
 SERVING = "sglang.bench_serving"
@@ -130,7 +129,7 @@ _PAUSE_S = 0.5
 _LAUNCH = re.compile(r"^(?P<before>.*(?:&&|;)\s*)?.*?(?P<python>\S*python[\d.]*)\s+-m\s+sglang\.", re.DOTALL)
 
 
-class SglangEngine:
+class SglangEngine(CommandEngine):
     """SGLang's server, versions 0.4 to 0.5.23 (sgl-project/sglang: srt/server_args.py, http_server.py)."""
 
     name = "sglang"
@@ -159,21 +158,18 @@ class SglangEngine:
         shell = " ".join([program, *words({**recipe.server, **missing})])
         return ServerCommand(shell=shell, env=server_variables(recipe))
 
-    def ready(self, recipe: Recipe) -> Ready:
-        """Return the recipe's own conditions, or: the log says so, and a token can be generated.
+    def conditions(self, recipe: Recipe) -> dict[str, Any]:
+        """Return that the log says so, and that a token can be generated.
 
         `/health_generate` answers 200 only once a request went through the scheduler and came back.
         """
-        own = recipe.ready
-        if has_conditions(own):
-            return own
         quiet = str(given(recipe.server, "log-level") or "info").casefold() not in ("info", "debug")
-        return own.model_copy(update={"http": "/health_generate", "log": None if quiet else READY_LINE})
+        return {"http": "/health_generate", "log": None if quiet else READY_LINE}
 
     def bench(self, recipe: Recipe, bench: Bench, place: Place) -> BenchCommand:
         """Return the command of one pass: a tool of SGLang's with its arguments, or shell text."""
         if bench.command or not bench.tool:
-            return own_command(bench, place)
+            return super().bench(recipe, bench, place)
         before, python = self._interpreter(recipe)
         return bench_command(
             recipe, bench, place, before=before, python=python, package=self._package(recipe)

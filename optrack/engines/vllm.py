@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import shlex
-import signal
 from collections.abc import Mapping
 from typing import Any
 
-from optrack.engines.command import own_command
+from optrack.engines.command import CommandEngine
 from optrack.engines.protocol import (
     BenchCommand,
     Place,
     ServerCommand,
     flag,
     given,
-    has_conditions,
     prompts,
     quoted,
     without,
@@ -23,7 +21,7 @@ from optrack.engines.protocol import (
 from optrack.engines.server import call, call_json
 from optrack.errors import PlanError
 from optrack.model.recipe import Recipe
-from optrack.model.recipe_parts import Bench, Ready
+from optrack.model.recipe_parts import Bench
 from optrack.model.written import Scalar
 
 SERVE = "vllm.bench_serve"
@@ -41,7 +39,7 @@ _ASK = (
 """Generates one token: vLLM's health endpoint answers without asking the model."""
 
 
-class VllmEngine:
+class VllmEngine(CommandEngine):
     """vLLM's server (vllm-project/vllm: entrypoints/cli/serve.py, benchmarks/serve.py)."""
 
     name = "vllm"
@@ -66,17 +64,14 @@ class VllmEngine:
         env = {"VLLM_SERVER_DEV_MODE": "1"} if local and "VLLM_SERVER_DEV_MODE" not in recipe.env else {}
         return ServerCommand(shell=" ".join([program, *words(rest)]), env=env)
 
-    def ready(self, recipe: Recipe) -> Ready:
-        """Return the recipe's own conditions, or: `/health` answers 200 and one token can be generated."""
-        own = recipe.ready
-        if has_conditions(own):
-            return own
-        return own.model_copy(update={"http": "/health", "command": f"{self.python} -c {shlex.quote(_ASK)}"})
+    def conditions(self, recipe: Recipe) -> dict[str, Any]:
+        """Return that `/health` answers 200 and one token can be generated."""
+        return {"http": "/health", "command": f"{self.python} -c {shlex.quote(_ASK)}"}
 
     def bench(self, recipe: Recipe, bench: Bench, place: Place) -> BenchCommand:
         """Return the command of one pass: vLLM's own tool with its arguments, or the recipe's shell text."""
         if bench.command or not bench.tool:
-            return own_command(bench, place)
+            return super().bench(recipe, bench, place)
         if bench.tool not in TOOLS:
             raise PlanError(
                 f"engine 'vllm' has no benchmark '{bench.tool}'", hint=f"known: {', '.join(TOOLS)}"
@@ -101,10 +96,6 @@ class VllmEngine:
         kind = bench.tool.removeprefix("vllm.bench_")
         shell = " ".join([self.program, "bench", kind, *words({**without(filled, bench.args), **bench.args})])
         return BenchCommand(shell=shell, parser=bench.tool, output=output, requests=prompts(bench.args))
-
-    def stop_signal(self) -> int:
-        """Return SIGTERM."""
-        return signal.SIGTERM
 
     def report(self, recipe: Recipe, place: Place) -> Mapping[str, Any] | None:
         """Return version, served models, and the configuration that development mode shows."""

@@ -209,5 +209,5 @@ def _prctl(option: int, value: int) -> None:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
-def _disregard(number: int, frame: FrameType | None) -> None:
+def _disregard(number: int, _frame: FrameType | None) -> None:
     """Do nothing, on purpose."""
