@@ -218,7 +218,6 @@ def import_todos(project: Project, text: str, *, source: str, dry_run: bool = Fa
     Raises UsageError, before anything is changed, for a list that contradicts itself or is about other things.
     """
     from optrack.app.answers.plans import TodoImportAnswer
-    from optrack.app.answers.runs import StatusChange
     from optrack.plan.todo import match_todos
     from optrack.plan.todo_read import read_todos
 
@@ -234,7 +233,7 @@ def import_todos(project: Project, text: str, *, source: str, dry_run: bool = Fa
             refused.append(f"{change.item}: {error.message}")
     return TodoImportAnswer(
         changes=match.changes,
-        transitions=tuple(map(StatusChange.of, moved)),
+        transitions=tuple(moved),
         same=match.same,
         unmatched=match.unmatched,
         refused=tuple(refused),

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from optrack.errors import PlanError
 from optrack.judge.derived import expression_problem
-from optrack.metrics.names import names_of_log, names_of_tool
+from optrack.metrics.registry import names_of_tool
+from optrack.metrics.server_logs import names_of_log
 from optrack.model.metrics import metric_named
 from optrack.model.plan import Item, Plan, Problem
 from optrack.model.recipe import Recipe

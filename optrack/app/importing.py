@@ -45,6 +45,7 @@ def parse_output(output: bytes | Stretch, *, parser: str, rules: Mapping[str, Me
             for r in parsed.readings
         },
         notes=tuple(parsed.notes),
+        settings=parsed.settings,
         earlier=len(parsed.earlier),
         readings=tuple(parsed.readings),
     )

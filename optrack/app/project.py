@@ -105,6 +105,12 @@ class Project:
         fresh._reader, fresh._store = self._reader, self._store
         return fresh
 
+    def close(self) -> None:
+        """Close the connections to the database."""
+        for part in (self._store, self._reader):
+            if part is not None:
+                part.close()
+
     def campaign(self) -> Campaign:
         """Return the plan and where its items stand now, after the plan's edits were taken over."""
         written = self.written

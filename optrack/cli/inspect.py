@@ -72,9 +72,7 @@ def show(call: Call, what: str, snapshot: bool, full: bool) -> None:
         runs = [run.value for run in answer.runs]
         judgement = answer.judgement
         ran = next((run for run in runs if judgement and run.id == judgement.candidate), None)
-        found = finding_lines(
-            judgement, answer.against_original, answer.expected.value if answer.expected else None, ran
-        )
+        found = finding_lines(judgement, answer.against_original, answer.expected, ran)
         registry = registry_lines(answer.registry.value, answer.unit) if answer.registry else []
         metric = campaign.plan.metric.name
         beside = campaign.baselines_beside(runs)

@@ -241,6 +241,8 @@ def parse(call: Call, file: str, parser: str, item: str | None) -> int:
     def as_text() -> None:
         output.text(readings_table(answer.readings))
         output.say(f"parser: {answer.tool}")
+        if answer.settings:
+            output.say("settings: " + ", ".join(f"{k} {v}" for k, v in answer.settings.items()))
         for note in answer.notes:
             output.say(note)
         if answer.invalid:

@@ -20,8 +20,9 @@ from optrack.errors import OptrackError
 from optrack.host.parsing import ParseAnswer, ParseRequest, Refusal, SearchAnswer, SearchRequest
 from optrack.host.regular import problem_of
 from optrack.host.stretch import Stretch, Window, tail_of, window_of
-from optrack.metrics.read import parse_output, parse_server_log
+from optrack.metrics.read import parse_output
 from optrack.metrics.registry import parsers
+from optrack.metrics.server_logs import parse_server_log
 
 MEMORY_BYTES = 2**30
 _KEEP_BYTES = 96 * 2**20
@@ -84,6 +85,7 @@ def _parsed(request: ParseRequest) -> ParseAnswer:
         unread={name: problem_of(path) or "" for name, path in request.files.items() if name not in files},
         expected_requests=request.expected_requests,
         asked_requests=request.asked_requests,
+        primary=request.primary,
     )
     notes = [*parsed.notes, *([f"of the output: {output.note}"] if output.note else [])]
     logged = parse_server_log(request.engine, log.data)

@@ -41,6 +41,7 @@ class ParseRequest(Frozen):
     files: Mapping[str, Path] = {}
     expected_requests: int | None = None
     asked_requests: int | None = None
+    primary: str = ""
 
 
 class ParseAnswer(Frozen):

@@ -1,20 +1,43 @@
-"""GuideLLM's report (JSON): statistics of successful requests, one benchmark for each rate."""
+"""GuideLLM: statistics of successful requests, one benchmark for each rate, from its report and its console."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
-from optrack.metrics.output import Output, Parsed, Parser, nothing, numeric, readings_of, slug
-from optrack.model.metrics import Reading
+from optrack.metrics.output import Output, Parsed, Setting, number, numeric, readings_of, slug, with_reason
+from optrack.metrics.tool import JsonTool, setting_of, work_of
+from optrack.model.metrics import Reading, unit_of
 
 NAME = "guidellm"
 _PERCENTILES = ("p50", "p90", "p95", "p99")
+_RULE = re.compile(r"\|[-=|]+\|")
+_STATISTICS = {"mdn": "median_", "median": "median_", "mean": "", "std": "std_", "p95": "p95_", "p99": "p99_"}
+_METRICS = {
+    "request latency": ("request_latency", "s"),
+    "ttft": ("time_to_first_token_ms", "ms"),
+    "itl": ("inter_token_latency_ms", "ms"),
+    "tpot": ("time_per_output_token_ms", "ms"),
+    "requests per sec": ("requests_per_second", "req/s"),
+    "requests concurrency": ("request_concurrency", "requests"),
+    "input tokens per sec": ("prompt_tokens_per_second", "tok/s"),
+    "output tokens per sec": ("output_tokens_per_second", "tok/s"),
+    "total tokens per sec": ("tokens_per_second", "tok/s"),
+}
+_HEADED = re.compile(
+    r"\b(?:Run Summary Info|(?:Request Latency|Server Throughput|Text Metrics) Statistics|Benchmarks Stats|GuideLLM)\b"
+)
 
 
-def _report(document: Any) -> bool:
+def _is_report(document: Any) -> bool:
     if not isinstance(document, dict) or not isinstance(document.get("benchmarks"), list):
         return False
     return any(isinstance(b, dict) and isinstance(b.get("metrics"), dict) for b in document["benchmarks"])
+
+
+def _benchmarks(report: dict[str, Any]) -> list[dict[str, Any]]:
+    return [b for b in report["benchmarks"] if isinstance(b, dict) and isinstance(b.get("metrics"), dict)]
 
 
 def _values(benchmark: dict[str, Any]) -> dict[str, float | None]:
@@ -37,51 +60,161 @@ def _totals(benchmark: dict[str, Any]) -> dict[str, float | None]:
     return {k: numeric(v) for k, v in totals.items()} if isinstance(totals, dict) else {}
 
 
-def _rate(benchmark: dict[str, Any], index: int) -> str:
+def _strategy(benchmark: dict[str, Any]) -> dict[str, Any]:
     config = benchmark.get("config") if isinstance(benchmark.get("config"), dict) else benchmark.get("args")
     strategy = config.get("strategy") if isinstance(config, dict) else None
-    if not isinstance(strategy, dict):
-        return str(index + 1)
+    return strategy if isinstance(strategy, dict) else {}
+
+
+def _rate(benchmark: dict[str, Any], index: int) -> str:
+    strategy = _strategy(benchmark)
     rate = numeric(strategy.get("rate")) or numeric(strategy.get("streams"))
-    return f"rate_{rate:g}".replace(".", "_") if rate else slug(str(strategy.get("type_", index + 1)))
+    if rate:
+        return f"rate_{rate:g}".replace(".", "_")
+    return slug(str(strategy.get("type_", index + 1))) if strategy else str(index + 1)
 
 
-def _readings(benchmarks: list[dict[str, Any]]) -> tuple[Reading, ...]:
-    values = _values(benchmarks[-1])
-    units = {"request_latency": "s", "median_request_latency": "s"}
-    if len(benchmarks) > 1:
-        for index, benchmark in enumerate(benchmarks):
-            suffix = _rate(benchmark, index)
-            values |= {f"{name}_{suffix}": value for name, value in _values(benchmark).items()}
-    return readings_of(values, units)
+def _by_rate(results: Sequence[tuple[str, dict[str, float | None]]]) -> tuple[Reading, ...]:
+    """Return the last result by plain names, and of several each under its own."""
+    values = dict(results[-1][1])
+    for suffix, result in results if len(results) > 1 else ():
+        values |= {f"{name}_{suffix}": value for name, value in result.items()}
+    units = {name: _unit(name) for name in values}
+    return readings_of(values, {name: unit for name, unit in units.items() if unit is not None})
 
 
-def parse(output: Output) -> Parsed:
-    """Return means, medians and percentiles of the last benchmark, and of each by its rate if several."""
-    reports = [document for document in output.objects if _report(document)]
-    if not reports:
-        return nothing(NAME, "the report is cut off" if output.torn else "no report with benchmarks")
-    benchmarks = [b for b in reports[-1]["benchmarks"] if isinstance(b, dict) and "metrics" in b]
-    notes = (f"{len(benchmarks)} benchmarks; names without a rate are those of the last",)
-    totals = _totals(benchmarks[-1])
-    failed = totals.get("errored") or 0
-    why = None
-    if totals.get("successful") == 0:
-        why = "no request was completed"
-    elif failed:
-        why = f"{failed:,.0f} requests failed"
-    return Parsed(
-        tool=NAME,
-        readings=_readings(benchmarks),
-        invalid=why,
-        notes=notes if len(benchmarks) > 1 else (),
-    )
+def _unit(name: str) -> str | None:
+    for base, unit in _METRICS.values():
+        if re.search(rf"(?:^|_){base}(?:_|$)", name):
+            return unit
+    return None
 
 
-PARSER = Parser(
-    name=NAME,
-    source="vllm-project/guidellm: src/guidellm/benchmark/schemas (GenerativeBenchmarksReport)",
-    recognises=lambda output: any(map(_report, output.documents)),
-    parse=parse,
-    whole_file=True,
+def _readings(report: dict[str, Any]) -> tuple[Reading, ...]:
+    benchmarks = _benchmarks(report)
+    return _by_rate([(_rate(b, i), _values(b)) for i, b in enumerate(benchmarks)])
+
+
+def _why(report: dict[str, Any], parsed: Parsed) -> str | None:
+    totals = [_totals(benchmark) for benchmark in _benchmarks(report)]
+    failed = sum(total.get("errored") or 0 for total in totals)
+    if any(total.get("successful") == 0 for total in totals):
+        return "no request was completed"
+    return f"{failed:,.0f} requests failed" if failed else None
+
+
+def _notes(report: dict[str, Any]) -> tuple[str, ...]:
+    return _several(len(_benchmarks(report)))
+
+
+def _several(count: int) -> tuple[str, ...]:
+    return (f"{count} benchmarks; names without a rate are those of the last",) if count > 1 else ()
+
+
+def _settings(report: dict[str, Any]) -> dict[str, Setting]:
+    args, last = report.get("args"), _strategy(_benchmarks(report)[-1])
+    told = {
+        key: setting_of(last[key])
+        for key in ("type_", "rate", "streams")
+        if numeric(last.get(key)) or (key == "type_" and key in last)
+    }
+    if isinstance(args, dict):
+        plain = {
+            key: args[key]
+            for key in ("data", "rate", "profile", "max_requests", "max_seconds")
+            if key in args
+        }
+        told |= {k: setting_of(v) for k, v in plain.items() if isinstance(v, str | int | float)} | work_of(
+            args
+        )
+    return told
+
+
+def _console(output: Output) -> Parsed | None:
+    """Return what the console's tables say; their headings stand in several rows, a name over several columns."""
+    if _HEADED.search(output.text) is None:
+        return None
+    results: dict[str, dict[str, float | None]] = {}
+    failed = 0.0
+    for head, rows in _console_tables(output):
+        names = _columns(head)
+        for position, row in enumerate(rows):
+            strategy = (
+                f"{slug(row[0])}_{position + 1}" if sum(r[0] == row[0] for r in rows) > 1 else slug(row[0])
+            )
+            for label, cell in zip(names, row, strict=False):
+                value = number(cell)
+                if value is None:
+                    continue
+                if (name := _metric_of(label)) is not None:
+                    results.setdefault(strategy, {})[name] = value
+                elif re.search(r"\berr\b", label):
+                    failed += value
+    if not results:
+        return None
+    readings = _by_rate(list(results.items()))
+    parsed = Parsed(tool=NAME, readings=readings, notes=_several(len(results)))
+    return with_reason(parsed, "tokens of failed requests are counted: requests failed" if failed else None)
+
+
+def _console_tables(output: Output) -> list[tuple[list[list[str]], list[list[str]]]]:
+    """Return the heading rows and the rows of each table between rules of `|===|`."""
+    tables: list[tuple[list[list[str]], list[list[str]]]] = []
+    head: list[list[str]] | None = None
+    rows: list[list[str]] | None = None
+    for line in output.lines:
+        text = line.strip()
+        if _RULE.fullmatch(text):
+            if text.startswith("|=") and head is None:
+                head = []
+            elif text.startswith("|-") and head is not None:
+                rows = []
+            elif head is not None:
+                tables.append((head, rows or []))
+                head, rows = None, None
+        elif text.startswith("|") and head is not None:
+            (head if rows is None else rows).append(
+                [cell.strip() for cell in text.strip("|").split("|")] if rows is not None else _spread(text)
+            )
+        elif not text.startswith("|"):
+            head, rows = None, None
+    return tables
+
+
+def _spread(text: str) -> list[str]:
+    """Return the cells of a heading row, a cell that ends with several bars once for each."""
+    cells: list[str] = []
+    for match in re.finditer(r"([^|]*)(\|+)", text.lstrip("|")):
+        cells += [match[1].strip()] * len(match[2])
+    return cells
+
+
+def _columns(head: list[list[str]]) -> list[str]:
+    width = max((len(row) for row in head), default=0)
+    filled = [row + [""] * (width - len(row)) for row in head]
+    return [" ".join(cell for cell in column if cell).casefold() for column in zip(*filled, strict=True)]
+
+
+def _metric_of(label: str) -> str | None:
+    """Return the metric of a column's joined headings: `median_time_to_first_token_ms` for `ttft ms mdn`."""
+    base, _, last = label.rpartition(" ")
+    statistic = _STATISTICS.get(last)
+    words = base.split()
+    if words and words[-1] in ("ms", "sec") and unit_of(words[-1]) is not None and "per" not in words:
+        words = words[:-1]
+    known = _METRICS.get(" ".join(words))
+    return f"{statistic}{known[0]}" if known is not None and statistic is not None else None
+
+
+PARSERS = (
+    JsonTool(
+        name=NAME,
+        source="vllm-project/guidellm: src/guidellm/benchmark/schemas (GenerativeBenchmarksReport), outputs/console.py",
+        is_report=_is_report,
+        readings=_readings,
+        why=_why,
+        settings=_settings,
+        notes=_notes,
+        text=_console,
+    ).parser(),
 )

@@ -1,12 +1,16 @@
-"""hyperfine: the JSON it exports, and what it prints."""
+"""hyperfine: the JSON, CSV and markdown that it exports, and what it prints."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from optrack.metrics.output import Output, Parsed, Parser, nothing, number, numeric, readings_of, slug
-from optrack.metrics.rules import table_rows
+from optrack.metrics.output import Output, Parsed, numeric, readings_of, slug
+from optrack.metrics.tables import framed_tables, measure_of, table_rows
+from optrack.metrics.timers import in_seconds
+from optrack.metrics.tool import JsonTool
+from optrack.model.metrics import SECONDS, Reading, unit_of
 
 NAME = "hyperfine"
 _STATISTICS = ("mean", "median", "stddev", "min", "max", "user", "system")
@@ -15,28 +19,52 @@ _PRINTED = re.compile(
     r"(?:\s*\S\s*(?P<dev>[\d.]+) (?P<devunit>µs|us|ms|s)\b)?"
 )
 _BENCHMARK = re.compile(r"^\s*Benchmark (?:#?\d+): (.+)$", re.MULTILINE)
-_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6}
+_COLUMN = re.compile(r"(?P<stat>Mean|Min|Max) \[(?P<unit>µs|us|ms|s)\]")
 
 
-def _report(document: Any) -> bool:
+def _is_hyperfine(document: Any) -> bool:
+    results = document.get("results") if isinstance(document, dict) else None
     return (
-        isinstance(document, dict)
-        and isinstance(document.get("results"), list)
-        and all(isinstance(r, dict) and {"command", "mean"} <= r.keys() for r in document["results"])
-        and bool(document["results"])
+        isinstance(results, list)
+        and bool(results)
+        and all(isinstance(r, dict) and {"command", "mean"} <= r.keys() for r in results)
     )
 
 
-def _label(command: str, taken: set[str]) -> str:
-    label = slug(command)[:60].strip("_") or "command"
-    unique, count = label, 2
-    while unique in taken:
-        unique, count = f"{label}_{count}", count + 1
-    taken.add(unique)
-    return unique
+def _labels(results: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return a label of each command (and its parameters), no two the same."""
+    labels: list[str] = []
+    for result in results:
+        label = slug(str(result["command"]))[:60].strip("_") or "command"
+        parameters = result.get("parameters")
+        if label in labels and isinstance(parameters, dict):
+            label = "_".join([label, *(f"{slug(str(k))}_{slug(str(v))}" for k, v in parameters.items())])
+        count = 2
+        unique = label
+        while unique in labels:
+            unique, count = f"{label}_{count}", count + 1
+        labels.append(unique)
+    return labels
 
 
-def _why_invalid(result: dict[str, Any]) -> str | None:
+def _commands(results: list[dict[str, Any]]) -> tuple[Reading, ...]:
+    """Return each command's statistics in seconds, of several commands each under its own label."""
+    labels = [f"{label}_" for label in _labels(results)] if len(results) > 1 else [""]
+    return readings_of(
+        {
+            f"{label}{s}_s": numeric(r.get(s))
+            for label, r in zip(labels, results, strict=True)
+            for s in _STATISTICS
+        }
+    )
+
+
+def _command_notes(results: list[dict[str, Any]]) -> tuple[str, ...]:
+    pairs = zip(_labels(results), results, strict=True)
+    return tuple(f"{label}: {result['command']}" for label, result in pairs) if len(results) > 1 else ()
+
+
+def _why_command(result: Mapping[str, Any]) -> str | None:
     codes = [code for code in result.get("exit_codes") or [] if code != 0]
     if codes:
         return f"'{result['command']}' exited with {codes[0]}"
@@ -47,65 +75,65 @@ def _why_invalid(result: dict[str, Any]) -> str | None:
     return None
 
 
-def _from_report(results: list[dict[str, Any]]) -> Parsed:
-    values: dict[str, float | None] = {}
-    notes: list[str] = []
-    taken: set[str] = set()
-    for result in results:
-        prefix = ""
-        if len(results) > 1:
-            label = _label(str(result["command"]), taken)
-            prefix = f"{label}_"
-            notes.append(f"{label}: {result['command']}")
-        values |= {f"{prefix}{s}_s": numeric(result.get(s)) for s in _STATISTICS}
-    why = next((why for why in map(_why_invalid, results) if why), None)
-    return Parsed(tool=NAME, readings=readings_of(values), invalid=why, notes=tuple(notes))
+def _why_commands(report: Mapping[str, Any], parsed: Parsed) -> str | None:
+    return next((why for why in map(_why_command, report["results"]) if why), None)
 
 
-def _from_text(text: str) -> Parsed:
-    times = list(_PRINTED.finditer(text))
-    names = _BENCHMARK.findall(text)
-    values: dict[str, float | None] = {}
-    taken: set[str] = set()
-    for index, match in enumerate(times):
-        command = names[index] if index < len(names) else f"command {index + 1}"
-        prefix = f"{_label(command, taken)}_" if len(times) > 1 else ""
-        values[f"{prefix}mean_s"] = (number(match["mean"]) or 0.0) * _SECONDS[match["unit"]]
-        if match["dev"]:
-            values[f"{prefix}stddev_s"] = (number(match["dev"]) or 0.0) * _SECONDS[match["devunit"]]
-    failed = re.search(r"Command terminated with non-zero exit code.*|Ignoring non-zero exit code.*", text)
-    return Parsed(tool=NAME, readings=readings_of(values), invalid=failed[0] if failed else None)
+def _markdown_rows(output: Output) -> list[dict[str, Any]]:
+    """Return the rows of `--export-markdown` as results, their times in seconds."""
+    rows: list[dict[str, Any]] = []
+    for table in framed_tables(output):
+        columns = {name: match for name in table.header if (match := _COLUMN.fullmatch(name)) is not None}
+        if table.header[0] != "Command" or not columns:
+            continue
+        rows = []
+        for record in table.records():
+            row: dict[str, Any] = {"command": record["Command"]}
+            for name, match in columns.items():
+                measure = measure_of(record[name])
+                scale = SECONDS[unit_of(match["unit"]) or "s"]
+                if measure is not None:
+                    row[match["stat"].casefold()] = measure[0] * scale
+                    row |= {"stddev": measure[2] * scale} if measure[2] is not None else {}
+            rows.append(row)
+    return [row for row in rows if "mean" in row]
 
 
-def _table(output: Output) -> list[dict[str, Any]]:
-    """Return the rows of hyperfine's CSV export, or none."""
-    if not output.text.startswith("command,mean,"):
-        return []
-    return [row for row in table_rows(output) if numeric(row["mean"]) is not None]
-
-
-def recognises(output: Output) -> bool:
-    """Whether the output is a report of hyperfine, or what it prints."""
-    return any(map(_report, output.objects)) or bool(_table(output) or _PRINTED.search(output.text))
-
-
-def parse(output: Output) -> Parsed:
-    """Return mean, median, deviation and range in seconds; of several commands each under its own label."""
-    reports = [document for document in output.objects if _report(document)]
-    if reports:
-        return _from_report(reports[-1]["results"])
-    rows = _table(output)
+def _hyperfine_text(output: Output) -> Parsed | None:
+    rows: list[dict[str, Any]] = []
+    if output.text.startswith("command,mean,"):
+        rows = [dict(row) for row in table_rows(output) if numeric(row["mean"]) is not None]
+    rows = rows or (_markdown_rows(output) if "Command" in output.text else [])
     if rows:
-        return _from_report(rows)
-    if _PRINTED.search(output.text):
-        return _from_text(output.text)
-    return nothing(NAME, "the report is cut off" if output.torn else "no results")
+        why = _why_commands({"results": rows}, Parsed(tool=NAME))
+        return Parsed(tool=NAME, readings=_commands(rows), invalid=why, notes=_command_notes(rows))
+    times = list(_PRINTED.finditer(output.text))
+    if not times:
+        return None
+    names = _BENCHMARK.findall(output.text)
+    names += [f"command {index + 1}" for index in range(len(names), len(times))]
+    results = [
+        {
+            "command": name,
+            "mean": in_seconds(m["mean"], m["unit"]),
+            "stddev": in_seconds(m["dev"], m["devunit"]) if m["dev"] else None,
+        }
+        for name, m in zip(names, times, strict=False)
+    ]
+    failed = re.search(
+        r"Command terminated with non-zero exit code.*|Ignoring non-zero exit code.*", output.text
+    )
+    return Parsed(tool=NAME, readings=_commands(results), invalid=failed[0] if failed else None)
 
 
-PARSER = Parser(
-    name=NAME,
-    source="sharkdp/hyperfine: src/export/json.rs, src/benchmark/mod.rs",
-    recognises=recognises,
-    parse=parse,
-    whole_file=True,
+PARSERS = (
+    JsonTool(
+        name=NAME,
+        source="sharkdp/hyperfine: src/export (json.rs, csv.rs, markdown.rs), src/benchmark/mod.rs",
+        is_report=_is_hyperfine,
+        readings=lambda report: _commands(report["results"]),
+        why=_why_commands,
+        notes=lambda report: _command_notes(report["results"]),
+        text=_hyperfine_text,
+    ).parser(),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from optrack.metrics.output import Output, Parsed, Parser, last_of, nothing, number, readings_of
+from optrack.metrics.tool import setting_of
 from optrack.model.metrics import Reading
 from optrack.model.value import Frozen
 
@@ -12,6 +13,7 @@ NAME = "nccl-tests"
 _HEADER = re.compile(r"\bsize\s+count\s+type\b.*\balgbw\s+busbw\b")
 _AVERAGE = re.compile(r"Avg bus bandwidth\W*([\d.]+)")
 _BAD = re.compile(r"Out of bounds values\W*(\d+)\s+(OK|FAILED)")
+_SETTINGS = re.compile(r"\b(nThread|nGpus|minBytes|maxBytes|iters|agg iters|validation):? (\d{1,15})\b")
 _ERROR = re.compile(r"Test (?:NCCL|CUDA) failure.*")
 
 
@@ -89,6 +91,7 @@ def parse(output: Output) -> Parsed:
     """Return the bandwidth at the largest size (`busbw`, the figure to compare), the maximum, the tool's own
     average over all sizes (`avg_busbw`, which small sizes pull down), and each size's time and bandwidth."""
     tables = [rows for rows in rows_of(output) if rows]
+    settings = {name: setting_of(value) for name, value in _SETTINGS.findall(output.text)}
     error = _ERROR.search(output.text)
     if not tables:
         return nothing(NAME, f"the table has no rows: {error[0]}" if error else "the table has no rows")
@@ -101,13 +104,15 @@ def parse(output: Output) -> Parsed:
     why = error[0] if error else None
     if wrong or bad:
         why = f"the collective gave wrong values ({max(wrong, float(bad[-1][0]) if bad else 0):.0f})"
-    return parsed.model_copy(update={"invalid": why})
+    return parsed.model_copy(update={"invalid": why, "settings": settings})
 
 
-PARSER = Parser(
-    name=NAME,
-    source="NVIDIA/nccl-tests: src/common.cu (printed table), doc/PERFORMANCE.md (bus bandwidth)",
-    recognises=recognises,
-    parse=parse,
-    aliases=("nccl", "all_reduce_perf"),
+PARSERS = (
+    Parser(
+        name=NAME,
+        source="NVIDIA/nccl-tests: src/common.cu (printed table), doc/PERFORMANCE.md (bus bandwidth)",
+        recognises=recognises,
+        parse=parse,
+        aliases=("nccl", "all_reduce_perf"),
+    ),
 )

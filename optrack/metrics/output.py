@@ -176,11 +176,15 @@ def slug(text: str) -> str:
     return re.sub(r"[\W_]+", "_", text.casefold()).strip("_")
 
 
+Setting = int | float | str
+
+
 class Parsed(Frozen):
     """The readings of one benchmark pass by the parser called `tool`.
 
     `invalid` says why the pass is no measurement: its readings are kept and shown, never judged. `earlier`
-    holds the readings of results that the same output had before the one that counts, oldest first.
+    holds the readings of results that the same output had before the one that counts, oldest first. `settings`
+    is the work that was done, as the tool repeats it: rate, concurrency, prompts, lengths, data, seed.
     """
 
     tool: str
@@ -188,6 +192,7 @@ class Parsed(Frozen):
     invalid: str | None = None
     notes: tuple[str, ...] = ()
     earlier: tuple[tuple[Reading, ...], ...] = ()
+    settings: Mapping[str, Setting] = {}
 
     def value(self, name: str) -> float | None:
         """Return the reading of the metric called `name`, or None if there is none."""
@@ -199,7 +204,8 @@ class Parser:
     """A reader of one tool's output; `source` says where the format is defined.
 
     `recognises` is asked in the order of the table, so it must be sure; `parse` is also called on output
-    that it doesn't recognise, and then returns a `Parsed` whose `invalid` says so.
+    that it doesn't recognise, and then returns a `Parsed` whose `invalid` says so. `names` are the metrics that
+    it is known to give, empty where nobody knows: a newer tool may write more.
     """
 
     name: str
@@ -207,8 +213,7 @@ class Parser:
     recognises: Callable[[Output], bool]
     parse: Callable[[Output], Parsed]
     aliases: tuple[str, ...] = ()
-    whole_file: bool = False
-    """Whether the tool writes its file anew each time, so that a pass is the whole file."""
+    names: frozenset[str] = frozenset()
 
 
 def readings_of(
@@ -220,6 +225,11 @@ def readings_of(
         for name, value in values.items()
         if value is not None
     )
+
+
+def with_reason(parsed: Parsed, why: str | None) -> Parsed:
+    """Return `parsed` as no measurement for this reason, unless there is none or it has one."""
+    return parsed if why is None or parsed.invalid is not None else parsed.model_copy(update={"invalid": why})
 
 
 def nothing(tool: str, why: str, notes: Iterable[str] = ()) -> Parsed:

@@ -1,26 +1,14 @@
-"""What benchmarks and servers wrote, as readings: one file a tool, found by name or recognised."""
+"""What one benchmark pass measured: its tool's result, the recipe's own metrics, and what speaks against it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from optrack.metrics import sglang_log, vllm_log
-from optrack.metrics.output import Output, Parsed, Parser
-from optrack.metrics.registry import RULES_ONLY, parser_named, parser_names, parsers
-from optrack.metrics.rules import asked_in_output, checked, read_rules, rejected, short_of
-from optrack.model.metrics import Reading
+from optrack.metrics.output import Output, Parsed, with_reason
+from optrack.metrics.registry import RULES_ONLY, parser_named, parsers
+from optrack.metrics.requests import asked_by, checked, echoed, rejected, short_of
+from optrack.metrics.rules import read_rules
 from optrack.model.recipe_parts import MetricRule
-
-__all__ = [
-    "Output",
-    "Parsed",
-    "Parser",
-    "parse_output",
-    "parse_server_log",
-    "parser_named",
-    "parser_names",
-    "parsers",
-]
 
 
 def parse_output(
@@ -33,6 +21,7 @@ def parse_output(
     unread: Mapping[str, str] | None = None,
     expected_requests: int | None = None,
     asked_requests: int | None = None,
+    primary: str = "",
 ) -> Parsed:
     """Return what one benchmark pass measured.
 
@@ -40,7 +29,8 @@ def parse_output(
     tool's name, `auto`, or `rules` where only the recipe's own metrics count; `log` the server's log during
     the pass, `files` what the files named by rules contain, `unread` why others of them couldn't be read.
     `expected_requests` is how many the recipe asks its tool for, `asked_requests` how many a command's own
-    text does. Raises PlanError for an unknown parser.
+    text does. `primary` is the metric that a verdict needs: a pass that has it several times, told apart by its
+    rows, is none. Raises PlanError for an unknown parser.
     """
     output = Output(data)
     contents = {name: Output(content) for name, content in (files or {}).items()}
@@ -49,12 +39,27 @@ def parse_output(
     if parsed is None:
         why = None if found else _unrecognised(output, parser)
         return Parsed(tool="rules", readings=found, invalid=why, notes=notes)
+    settings = {**echoed(output), **parsed.settings}
+    parsed = parsed.model_copy(update={"settings": settings})
     parsed = rejected(checked(parsed, expected=expected_requests), Output(log))
     if expected_requests is None:
-        parsed = short_of(short_of(parsed, asked_in_output(output)), asked_requests)
+        parsed = short_of(short_of(parsed, asked_by(settings)), asked_requests)
     mine = {reading.metric.name for reading in found}
     readings = (*(r for r in parsed.readings if r.metric.name not in mine), *found)
-    return parsed.model_copy(update={"readings": readings, "notes": (*parsed.notes, *notes)})
+    parsed = parsed.model_copy(update={"readings": readings, "notes": (*parsed.notes, *notes)})
+    return with_reason(parsed, _ambiguous(parsed, primary))
+
+
+def _ambiguous(parsed: Parsed, primary: str) -> str | None:
+    """Return why the primary metric can't be told in a pass that has it only by rows, None if it isn't so."""
+    names = [reading.metric.name for reading in parsed.readings]
+    rows = [name for name in names if primary and name.startswith(f"{primary}_")]
+    if not rows or primary in names:
+        return None
+    shown = ", ".join(rows[:6]) + (f" and {len(rows) - 6} more" if len(rows) > 6 else "")
+    return (
+        f"the output doesn't have '{primary}' by that name alone, but {shown}: name one of them as the metric"
+    )
 
 
 def _parsed(name: str, output: Output) -> Parsed | None:
@@ -74,12 +79,3 @@ def _unrecognised(output: Output, name: str) -> str:
     if output.torn:
         return "the output is cut off: its last JSON document has no end"
     return "no known tool's result was recognised in the output; name a `parser`, or define `metrics`"
-
-
-def parse_server_log(engine: str, data: bytes) -> tuple[Reading, ...]:
-    """Return the metrics of a server's log over one stretch of time, given the bytes written in it.
-
-    SGLang and vLLM print such lines; of any other engine's log nothing is known, so nothing is returned.
-    """
-    readers = {"sglang": sglang_log.read, "vllm": vllm_log.read}
-    return readers[engine](Output(data)) if engine in readers else ()

@@ -7,60 +7,34 @@ from functools import cache
 
 from optrack.errors import PlanError
 from optrack.metrics import (
-    aiperf,
-    genai_perf,
-    generic,
-    google_benchmark,
+    experiments,
+    genai,
     guidellm,
     hyperfine,
-    inferencex,
-    mlperf,
-    pyperf,
-    pytest_benchmark,
+    k6,
+    lifecycle,
+    llama,
+    load,
+    nccl,
+    offline,
+    server_logs,
+    serving,
     sglang_batch,
-    sglang_log,
-    sglang_serving,
-    trtllm_bench,
-    vllm_log,
-    vllm_offline,
-    vllm_serving,
-    vllm_sweep,
+    shapes,
+    storage,
+    timers,
 )
-from optrack.metrics import generic as results_tsv
-from optrack.metrics import llama as llama_bench
-from optrack.metrics import nccl as nccl_tests
 from optrack.metrics.output import Parser
 from optrack.model.text import nearest
 
 GROUP = "optrack.parsers"
 RULES_ONLY = ("rules", "regex", "log", "none")
 """Names that mean: no parser, only the metrics that the recipe defines."""
-
 _BUILT_IN: tuple[Parser, ...] = (
-    sglang_serving.PARSER,
-    sglang_batch.OFFLINE_PARSER,
-    sglang_batch.ONE_BATCH_PARSER,
-    vllm_serving.PARSER,
-    vllm_sweep.PARSER,
-    vllm_offline.THROUGHPUT_PARSER,
-    vllm_offline.LATENCY_PARSER,
-    inferencex.PARSER,
-    guidellm.PARSER,
-    aiperf.PARSER,
-    genai_perf.PARSER,
-    trtllm_bench.PARSER,
-    nccl_tests.PARSER,
-    llama_bench.PARSER,
-    hyperfine.PARSER,
-    pytest_benchmark.PARSER,
-    pyperf.PARSER,
-    google_benchmark.PARSER,
-    mlperf.PARSER,
-    sglang_log.PARSER,
-    vllm_log.PARSER,
-    results_tsv.PARSER,
-    generic.JSON,
-    generic.CSV,
+    *(*serving.PARSERS[:1], *sglang_batch.PARSERS, *serving.PARSERS[1:], *offline.PARSERS),
+    *(*guidellm.PARSERS, *genai.PARSERS, *lifecycle.PARSERS, *nccl.PARSERS, *llama.PARSERS),
+    *(*hyperfine.PARSERS, *timers.PARSERS, *k6.PARSERS, *load.PARSERS, *storage.PARSERS),
+    *(shapes.JSON, *server_logs.PARSERS, *experiments.PARSERS, *shapes.PARSERS),
 )
 """In the order in which `auto` asks them: the surest first, the most general last."""
 
@@ -91,6 +65,21 @@ def parser_named(name: str) -> Parser:
     near = nearest(name, parser_names(), cutoff=0.5)
     hint = f"did you mean '{near}'?" if near else f"known parsers: {', '.join(parser_names())}"
     raise PlanError(f"unknown parser '{name}'", hint=hint)
+
+
+def names_of_tool(tool: str) -> frozenset[str] | None:
+    """Return the metrics that the parser of `tool` is known to give, none for rules alone; None if unknown.
+
+    The parsers pass on every number that a tool writes, so a newer tool may give others too.
+    """
+    if tool in RULES_ONLY:
+        return frozenset()
+    if tool == "auto":
+        return None
+    try:
+        return parser_named(tool).names or None
+    except PlanError:
+        return None
 
 
 def _folded(name: str) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from optrack.metrics.output import Output, number
+from optrack.metrics.output import Output, number, slug
 
 _HEAD = re.compile(r"(?<!=)={3,}+\s*+(?:Serving|Offline Throughput) Benchmark Result\s*+={3,}", re.IGNORECASE)
 _END = re.compile(r"^\s*={10,}\s*$")
@@ -42,24 +42,24 @@ _LABELS = {
     "acceptance rate": "acceptance_rate",
     "last generation throughput": "last_gen_throughput",
 }
-_SETTINGS = (
-    "traffic request rate",
-    "max request concurrency",
-    "maximum request concurrency",
-    "request rate configured",
-    "backend",
-)
+_SETTINGS = {
+    "traffic request rate": "request_rate",
+    "max request concurrency": "max_concurrency",
+    "maximum request concurrency": "max_concurrency",
+    "request rate configured": "request_rate",
+    "backend": "backend",
+}
 
 
 @dataclass(frozen=True)
 class Table:
-    """One result table: values by the name that the tool gives them in JSON, other entries as words.
+    """One result table: values by the name that the tool gives them in JSON, and the settings that it repeats.
 
     `whole` is False if the closing rule is missing; `requested` is the total of the progress bar before it.
     """
 
     values: Mapping[str, float]
-    words: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
     whole: bool = True
     requested: int | None = None
 
@@ -92,15 +92,21 @@ def tables(output: Output) -> list[Table]:
 
 def _table(rows: list[str], *, whole: bool, requested: int | None) -> Table:
     values: dict[str, float] = {}
-    words: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for label, text in _entries(rows):
-        name = metric_of(label)
-        value = number(text)
-        if name is not None and value is not None:
+        setting, value = _setting(label), number(text)
+        if setting is not None:
+            settings[setting] = text
+        elif value is not None and (name := metric_of(label) or slug(label)):
             values.setdefault(name, value)
-        elif name is None:
-            words[_plain(label)] = text
-    return Table(values=values, words=words, whole=whole, requested=requested)
+    return Table(values=values, settings=settings, whole=whole, requested=requested)
+
+
+def _setting(label: str) -> str | None:
+    if metric_of(label) is not None:
+        return None
+    near = difflib.get_close_matches(_plain(label), _SETTINGS, n=1, cutoff=0.88)
+    return _SETTINGS[near[0]] if near else None
 
 
 def _entries(rows: list[str]) -> list[tuple[str, str]]:

@@ -7,8 +7,9 @@ from itertools import pairwise
 from typing import Any
 
 from optrack.metrics.output import Output, Parsed, Parser, last_of, nothing, number, numeric, readings_of
-from optrack.metrics.rules import checked
+from optrack.metrics.requests import checked
 from optrack.metrics.serving_table import tables
+from optrack.metrics.tool import JsonTool, work_of
 from optrack.model.metrics import Reading
 
 ONE_BATCH = "sglang.bench_one_batch"
@@ -75,6 +76,7 @@ def _from_rows(rows: list[dict[str, Any]], *, torn: bool) -> Parsed:
         readings=readings,
         notes=notes,
         invalid="the last result line is cut off" if torn else None,
+        settings=work_of(rows[-1]),
     )
 
 
@@ -124,34 +126,47 @@ def _offline(document: Any) -> bool:
     return isinstance(document, dict) and {"successful_requests", "total_throughput"} <= document.keys()
 
 
-def _parse_offline(output: Output) -> Parsed:
-    rows = [document for document in output.objects if _offline(document)]
-    if rows:
-        results = [
-            readings_of({k: numeric(v) for k, v in row.items() if not isinstance(v, str)}, _SECONDS)
-            for row in rows
-        ]
-        parsed = last_of(OFFLINE, results, "result lines in this pass")
-        if parsed.value("successful_requests") == 0:
-            return parsed.model_copy(update={"invalid": "no request was completed"})
-        return parsed
+def _offline_readings(row: dict[str, Any]) -> tuple[Reading, ...]:
+    return readings_of({k: numeric(v) for k, v in row.items() if not isinstance(v, str)}, _SECONDS)
+
+
+def _offline_text(output: Output) -> Parsed | None:
+    if "Offline Throughput Benchmark Result" not in output.text:
+        return None
     found = [readings_of(table.values) for table in tables(output)]
-    return checked(last_of(OFFLINE, found, "result tables")) if found else nothing(OFFLINE, "no result")
+    return checked(last_of(OFFLINE, found, "result tables")) if found else None
 
 
-ONE_BATCH_PARSER = Parser(
-    name=ONE_BATCH,
-    source="sgl-project/sglang: python/sglang/benchmark/one_batch.py, one_batch_server.py",
-    recognises=_recognises_one_batch,
-    parse=_parse_one_batch,
-    aliases=("sglang.bench_one_batch_server", "bench_one_batch", "bench_one_batch_server"),
-)
-OFFLINE_PARSER = Parser(
-    name=OFFLINE,
-    source="sgl-project/sglang: python/sglang/benchmark/offline_throughput.py",
-    recognises=lambda output: (
-        any(_offline(d) for d in output.objects) or "Offline Throughput Benchmark Result" in output.text
+def _offline_why(row: dict[str, Any], parsed: Parsed) -> str | None:
+    return "no request was completed" if parsed.value("successful_requests") == 0 else None
+
+
+PARSERS = (
+    JsonTool(
+        name=OFFLINE,
+        source="sgl-project/sglang: python/sglang/benchmark/offline_throughput.py",
+        is_report=_offline,
+        readings=_offline_readings,
+        why=_offline_why,
+        text=_offline_text,
+        aliases=("bench_offline_throughput",),
+        names=(
+            "successful_requests total_latency total_input_tokens total_output_tokens request_throughput "
+            "input_throughput output_throughput total_throughput last_gen_throughput"
+        ).split(),
+    ).parser(),
+    Parser(
+        name=ONE_BATCH,
+        source="sgl-project/sglang: python/sglang/benchmark/one_batch.py, one_batch_server.py",
+        recognises=_recognises_one_batch,
+        parse=_parse_one_batch,
+        aliases=("sglang.bench_one_batch_server", "bench_one_batch", "bench_one_batch_server"),
+        names=frozenset(
+            (
+                "latency last_ttft prefill_latency prefill_throughput median_decode_latency "
+                "median_decode_throughput total_latency overall_throughput input_throughput output_throughput "
+                "last_gen_throughput acc_length"
+            ).split()
+        ),
     ),
-    parse=_parse_offline,
-    aliases=("bench_offline_throughput",),
 )

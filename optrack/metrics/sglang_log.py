@@ -1,18 +1,18 @@
-"""SGLang's server log: what its decode and prefill lines say of one stretch of time."""
+"""The decode lines of SGLang's server log: what they say of one stretch of time."""
 
 from __future__ import annotations
 
 import re
 import statistics
+from collections.abc import Iterable
 from datetime import datetime
 from itertools import pairwise
 
-from optrack.metrics.output import Output, Parsed, Parser, readings_of
+from optrack.metrics.output import Output, readings_of
 from optrack.model.metrics import Reading
 from optrack.model.value import Frozen
 
-NAME = "sglang.log"
-_LINE = re.compile(
+BATCH = re.compile(
     r"^\[(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?P<ms>\.\d{3})?(?P<ranks>(?: [A-Z_]+\d+)*)\] "
     r"(?P<phase>Decode|Prefill) batch\b"
 )
@@ -28,7 +28,7 @@ _CACHED = re.compile(r"#cached-token: (\d+)")
 _IDLE_S = 2.0
 _UNUSUAL = 3.0
 _FEWEST = 2
-_UNITS = {
+_SGLANG_UNITS = {
     "gen_throughput": "tok/s",
     "gen_throughput_max": "tok/s",
     "gen_throughput_last": "tok/s",
@@ -56,7 +56,7 @@ def decode_lines(output: Output) -> list[DecodeLine]:
     """Return the decode lines of a log, in order; lines without a throughput are skipped."""
     found = []
     for line in output.lines:
-        head = _LINE.match(line)
+        head = BATCH.match(line)
         rate = _first(_GEN, line)
         if head is None or head["phase"] != "Decode" or rate is None:
             continue
@@ -125,12 +125,12 @@ def _mean(values: list[float | None]) -> float | None:
     return statistics.fmean(known) if known else None
 
 
-def read(output: Output) -> tuple[Reading, ...]:
+def read_sglang(output: Output) -> tuple[Reading, ...]:
     """Return the metrics of the log's decode lines.
 
-    `gen_throughput` is the throughput while decoding (summed over data-parallel ranks), `accept_len` the mean
-    accepted length, `running_req` and `queue_req` mean requests, `cuda_graph_share` the share of decode lines
-    that ran as graphs.
+    `gen_throughput` is the throughput while decoding, `accept_len` the mean accepted length, `running_req` and
+    `queue_req` mean requests, `cuda_graph_share` the share of decode lines that ran as graphs. Throughputs and
+    requests are sums over data-parallel ranks.
     """
     lines = decode_lines(output)
     if not lines:
@@ -138,54 +138,34 @@ def read(output: Output) -> tuple[Reading, ...]:
     by_rank = [[line for line in lines if line.rank == rank] for rank in sorted({x.rank for x in lines})]
     rates = [rate for rate in map(_mean_throughput, by_rank) if rate is not None]
     accepted = [line.accept_len for line in lines if line.accept_len is not None]
+    together = _together(lines, len(by_rank))
     values: dict[str, float | None] = {
         "gen_throughput": sum(rates) if rates else None,
-        "gen_throughput_max": max(line.throughput for line in lines),
-        "gen_throughput_last": lines[-1].throughput,
+        "gen_throughput_max": max(together),
+        "gen_throughput_last": together[-1],
         "accept_len": _mean([line.accept_len for line in lines]),
         "accept_len_last": accepted[-1] if accepted else None,
         "accept_rate": _mean([line.accept_rate for line in lines]),
-        "running_req": _mean([line.running for line in lines]),
-        "queue_req": _mean([line.queued for line in lines]),
+        "running_req": _sum(_mean([line.running for line in rank]) for rank in by_rank),
+        "queue_req": _sum(_mean([line.queued for line in rank]) for rank in by_rank),
         "token_usage": _mean([line.usage for line in lines]),
         "cuda_graph_share": _mean([float(line.graph) for line in lines if line.graph is not None]),
         "decode_lines": float(len(lines)),
     }
-    return readings_of(values, _UNITS)
+    return readings_of(values, _SGLANG_UNITS)
 
 
-_READY = "The server is fired up and ready to roll!"
-_START = re.compile(
-    r"server_args=(?:Server|Port)Args\(|^\[[-\d: .]+(?: [A-Z]+\d+)*\] (?:Load weight|Init torch)", re.M
-)
+def _together(lines: list[DecodeLine], ranks: int) -> list[float]:
+    """Return the throughput of all ranks at each line, once each has reported (or at the end)."""
+    latest: dict[str, float] = {}
+    sums = []
+    for line in lines:
+        latest[line.rank] = line.throughput
+        if len(latest) == ranks:
+            sums.append(sum(latest.values()))
+    return sums
 
 
-def recognises(output: Output) -> bool:
-    """Whether the text is a server log of SGLang."""
-    return bool(
-        _START.search(output.text)
-        or _READY in output.text
-        or any(_LINE.match(line) for line in output.lines)
-        or "Scheduler hit an exception" in output.text
-    )
-
-
-def parse(output: Output) -> Parsed:
-    """Return the metrics of a whole log, with what it says of the server's life as notes."""
-    readings = read(output)
-    notes = ["the server became ready" if _READY in output.text else "the server never said that it is ready"]
-    if "Uvicorn running on" in output.text:
-        notes.append("its HTTP port was open")
-    if "Scheduler hit an exception" in output.text:
-        notes.append("a scheduler died of an exception")
-    why = None if readings else "no decode line: nothing was generated, or too little to be logged"
-    return Parsed(tool=NAME, readings=readings, invalid=why, notes=tuple(notes))
-
-
-PARSER = Parser(
-    name=NAME,
-    source="sgl-project/sglang: srt/managers/scheduler_components/metrics_reporter.py (log_decode_stats)",
-    recognises=recognises,
-    parse=parse,
-    aliases=("sglang_log",),
-)
+def _sum(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

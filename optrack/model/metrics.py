@@ -70,39 +70,71 @@ class Series(Frozen):
             return math.inf
 
 
+_NOUNS = {
+    **dict.fromkeys(("tok", "toks", "token", "tokens", "t"), "tok"),
+    **dict.fromkeys(("req", "reqs", "request", "requests", "query", "queries"), "req"),
+    **dict.fromkeys(("op", "ops", "operations"), "ops"),
+    **dict.fromkeys(("it", "iter", "iters", "iterations"), "it"),
+    **{noun: noun for noun in ("items", "samples", "images", "steps", "rows", "events", "hits", "misses")},
+    **{noun: noun for noun in ("transactions", "frames", "lines", "messages", "inf", "flop")},
+    **dict.fromkeys(("b", "byte", "bytes"), "B"),
+    **dict.fromkeys(("bit", "bits"), "bit"),
+    **{f"{k}{i}{b}": f"{k.upper()}{i}B" for k in "kmgtp" for i in ("", "i") for b in ("b", "bytes")},
+}
+"""What is counted, by its spellings, as a unit shows it."""
+_TIMES = {
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "s"),
+    **dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds"), "ms"),
+    **dict.fromkeys(("us", "usec", "usecs", "microsecond", "microseconds"), "us"),
+    **dict.fromkeys(("ns", "nsec", "nsecs", "nanosecond", "nanoseconds"), "ns"),
+    **dict.fromkeys(("min", "mins", "minute", "minutes"), "min"),
+    **dict.fromkeys(("h", "hour", "hours"), "h"),
+}
+SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
+"""The length of each unit of time."""
+_PLAIN_UNITS = {
+    **dict.fromkeys(("%", "percent", "pct"), "%"),
+    **dict.fromkeys(("rps", "qps"), "req/s"),
+    **dict.fromkeys(("tps", "per sec", "per second", "per s", "#/sec", "/s", "/sec"), "/s"),
+    **{
+        unit.casefold(): unit
+        for unit in ("W", "J", "MHz", "GHz", "GFLOP/s", "TFLOP/s", "x", "Mbit/s", "Gbit/s")
+    },
+    **{"tflops": "TFLOP/s", "gflops": "GFLOP/s", "mbps": "Mbit/s", "gbps": "Gbit/s", "watts": "W"},
+    **dict.fromkeys(("token", "tokens"), "tokens"),
+    **dict.fromkeys(("request", "requests"), "requests"),
+    **{noun: noun for noun in ("iops", "count", "steps", "samples", "bytes")},
+}
+_PER = re.compile(r"(?P<what>#|[a-z]{1,20}\.?) ?(?:/|per) ?(?P<time>[a-z]{1,12})(?:/user)?")
+_SINGULAR = frozenset({"t", "b", "token", "request", "query", "op", "byte", "bit"})
+_UNIT_WORDS = "|".join(sorted(_NOUNS.keys() - _SINGULAR, key=len, reverse=True))
+_RATE_END = re.compile(
+    rf"(?:^|_)(?:(?P<what>{_UNIT_WORDS})_(?:per_)?|(?P<one>{'|'.join(sorted(_SINGULAR))})_per_|(?P<other>(?:[a-z0-9]+_)?per_))(?P<time>s|secs?|seconds?|min)$"
+)
+_TIME_END = re.compile(r"_(ms|us|ns|s|sec|secs|seconds|msec|usec|minutes)$")
+_OTHER_ENDS = {
+    "_gb": "GB",
+    "_mb": "MB",
+    "_gib": "GiB",
+    "_mib": "MiB",
+    "_w": "W",
+    "_pct": "%",
+    "_percent": "%",
+}
 _RATE = re.compile(
-    r"(?<![a-z0-9])(?:tps|(?:[kmgt]i?b|bytes|tok|tokens?|req|requests?|it|iters?|items|samples|images|steps)_s"
-    r"|[a-z]*_?per_(?:s|sec|seconds?))(?![a-z0-9])"
+    rf"(?<![a-z0-9])(?:tps|rps|qps|iops|(?:{_UNIT_WORDS})_(?:s|sec)|[a-z]*_?per_(?:s|secs?|seconds?|min))(?![a-z0-9])"
 )
 """So much in a second. `ms_per_step` is no rate."""
 _TIME = re.compile(
     r"_(?:ms|us|ns|s|sec|secs|seconds|minutes)$|(?<![a-z0-9])(?:ms|us|ns|s|sec|secs|seconds)_per_"
 )
 _HIGHER = re.compile(
-    r"(?<![a-z0-9])(?:throughput|tput|goodput|bandwidth|busbw|algbw|speed|speedup|[kmgtp]?flops"
+    r"(?<![a-z0-9])(?:throughput|tput|goodput|bandwidth|bw|busbw|algbw|speed|speedup|[kmgtp]?flops"
     r"|acc(?:ept(?:ed|ance)?)?_(?:len|length|rate))(?![a-z0-9])"
 )
 _LOWER = re.compile(
-    r"(?<![a-z0-9])(?:latency|latencies|ttft|tpot|itl|e2el|time|time_us|inter_token)(?![a-z0-9])|_[gm]b$"
+    r"(?<![a-z0-9])(?:latency|latencies|ttft|ttfr|tpot|itl|e2el|time|time_us|inter_token)(?![a-z0-9])|_[gm]b$"
 )
-_UNITS = {
-    "_tok_s": "tok/s",
-    "_tok_per_s": "tok/s",
-    "_tokens_per_s": "tok/s",
-    "_tokens_per_second": "tok/s",
-    "requests_per_second": "req/s",
-    "token_throughput": "tok/s",
-    "_per_s": "/s",
-    "_ms": "ms",
-    "_us": "us",
-    "_ns": "ns",
-    "_s": "s",
-    "_gb": "GB",
-    "_mb": "MB",
-    "_w": "W",
-    "_pct": "%",
-    "_tflops": "TFLOP/s",
-}
 _NAMED_UNITS = {
     "output_throughput": "tok/s",
     "input_throughput": "tok/s",
@@ -112,6 +144,8 @@ _NAMED_UNITS = {
     "request_throughput": "req/s",
     "request_goodput": "req/s",
     "accept_length": "tokens",
+    "spec_decode_acceptance_length": "tokens",
+    "spec_decode_acceptance_rate": "%",
     "completed": "requests",
     "failed": "requests",
     "duration": "s",
@@ -124,8 +158,18 @@ _NO_DIRECTION = (
     "max_concurrency",
     "max_concurrent_requests",
 )
-_SPREADS = re.compile(r"(?:^|_)(?:std|stddev)(?:_|$)")
-_COUNTS = re.compile(r"^total_.*tokens(?:_retokenized)?$|_rounds$|_lines$")
+_STATISTIC_END = re.compile(
+    r"(?:(?<=_s)|(?<=_ms)|(?<=_us)|(?<=_ns))_(?:mean|median|avg|min|max|(?:quantiles_)?p\d+(?:_\d+)?)$"
+)
+_SPREADS = re.compile(r"(?:^|_)(?:std|stddev|stdev|sd|sem)(?:_|$)")
+_TOKENS = re.compile(r"total_(?:.*_)?tokens(?:_retokenized)?")
+_COUNTS = re.compile(
+    r"^total_.*tokens(?:_retokenized)?$|_rounds$|_lines$|(?:^|_)(?:requests|responses|samples|count|errors|failures)$"
+)
+_UNWANTED = re.compile(
+    r"(?<![a-z])(?:miss(?:es)?|errors?|fail(?:ed|ures?)?|timeouts?|drop(?:ped|s)?|retr(?:y|ies))(?![a-z])"
+)
+"""Of these, more in a second is no improvement."""
 
 
 def metric_named(name: str, *, unit: str | None = None, better: Better | None = None) -> Metric:
@@ -135,18 +179,54 @@ def metric_named(name: str, *, unit: str | None = None, better: Better | None = 
     )
 
 
+def rate_direction(name: str, unit: str) -> Better | None:
+    """Return the direction that a unit gives: so much in a second is better higher, if it is something wanted."""
+    is_rate = unit.endswith(("/s", "/min")) or unit == "iops"
+    return "higher" if is_rate and not (_UNWANTED.search(name) or _SPREADS.search(name)) else None
+
+
+def unit_of(text: str) -> str | None:
+    """Return a unit as optrack writes it (`tok/s` for `tokens/sec`), None for what is no unit that is known."""
+    if len(text) > 40:
+        return None
+    folded = " ".join(text.casefold().replace("µ", "u").replace("μ", "u").split())
+    if folded in _PLAIN_UNITS:
+        return _PLAIN_UNITS[folded]
+    if folded in _TIMES:
+        return _TIMES[folded]
+    rate = _PER.fullmatch(folded)
+    if rate is None or (time := _TIMES.get(rate["time"])) not in ("s", "min", "h"):
+        size = _NOUNS.get(folded, "")
+        return size if size.endswith("B") else None
+    what = rate["what"].rstrip(".")
+    return f"/{time}" if what == "#" else f"{_NOUNS.get(what, what)}/{time}"
+
+
 def _unit(name: str) -> str:
     if name in _NAMED_UNITS:
         return _NAMED_UNITS[name]
-    return next((unit for suffix, unit in _UNITS.items() if name.endswith(suffix)), "")
+    name = _STATISTIC_END.sub("", name)
+    rate = _RATE_END.search(name)
+    if rate is not None:
+        time, what = _TIMES[rate["time"]], rate["what"] or rate["one"]
+        return f"{_NOUNS[what]}/{time}" if what else f"/{time}"
+    if (time_end := _TIME_END.search(name)) is not None:
+        return _TIMES[time_end[1]]
+    if name.endswith("token_throughput"):
+        return "tok/s"
+    if name.endswith(("_tflops", "_gflops")):
+        return f"{name[-6].upper()}FLOP/s"
+    if _TOKENS.fullmatch(name):
+        return "tokens"
+    return next((unit for suffix, unit in _OTHER_ENDS.items() if name.endswith(suffix)), "")
 
 
 def _direction(name: str) -> Better | None:
-    words = name.lower()
+    words = _STATISTIC_END.sub("", name.lower())
     if words in _NO_DIRECTION or _SPREADS.search(words) or _COUNTS.search(words):
         return None
     if _RATE.search(words):
-        return "higher"
+        return None if _UNWANTED.search(words) else "higher"
     if _TIME.search(words):
         return "lower"
     if _HIGHER.search(words):

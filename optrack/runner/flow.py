@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 
-from optrack.app.evaluator import Evaluator, record_judgement
+from optrack.app.evaluator import Evaluator
 from optrack.engines.protocol import BenchCommand
 from optrack.host.capture import capture_after
 from optrack.host.launch import StageFailed, wait_until_ready
@@ -215,7 +215,7 @@ def judge(context: RunContext, result: RunResult) -> Judgement | None:
     ended = {"outcome": result.outcome, "stage": result.stage, "failure": result.failure}
     evaluator = Evaluator(store.reader, plan)
     judgement = evaluator.judge(run.model_copy(update=ended))
-    record_judgement(store, evaluator, judgement, run, datetime.now(UTC))
+    evaluator.record(store, judgement, run, datetime.now(UTC))
     return judgement
 
 

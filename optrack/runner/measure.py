@@ -13,7 +13,7 @@ from optrack.host.parsing import ParseAnswer, ParseError, ParseRequest, ParseSto
 from optrack.host.stretch import Stretch, tail_of
 from optrack.judge.failures import plain_failure
 from optrack.metrics.output import Parsed
-from optrack.metrics.rules import asked_in_shell
+from optrack.metrics.requests import asked_in_shell
 from optrack.model.events import RepetitionMeasured, SamplesAdded
 from optrack.model.metrics import CHECK, Metric, Sample
 from optrack.model.recipe_parts import Bench
@@ -87,6 +87,7 @@ def _samples(launch: Launch, bench: Bench, repetition: int) -> tuple[Sample, ...
             files={f: launch.cwd / f.replace("$RUN_DIR", str(launch.place.run_dir)) for f in files},
             expected_requests=command.requests,
             asked_requests=asked_in_shell(command.shell, recipe.env),
+            primary=_primary(launch, bench),
         ),
     )
     parsed = answer.parsed
@@ -101,6 +102,17 @@ def _samples(launch: Launch, bench: Bench, repetition: int) -> tuple[Sample, ...
     parsed = parsed.model_copy(update={"readings": (*parsed.readings, *logged)})
     prefix = f"{bench.name}." if len(recipe.bench) > 1 else ""
     return _as_samples(parsed, launch.number, repetition, prefix)
+
+
+def _primary(launch: Launch, bench: Bench) -> str:
+    """Return the plan's metric as this benchmark's parser gives it; empty where something else does."""
+    name = launch.context.session.plan.metric.name
+    if name in launch.recipe.derived or name.startswith(CHECK):
+        return ""
+    prefix = f"{bench.name}."
+    if len(launch.recipe.bench) == 1:
+        return name
+    return name.removeprefix(prefix) if name.startswith(prefix) else ""
 
 
 def _parse(launch: Launch, request: ParseRequest) -> ParseAnswer:

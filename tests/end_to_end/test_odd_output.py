@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from optrack.metrics.read import parse_output
-from optrack.metrics.rules import asked_in_shell
+from optrack.metrics.requests import asked_in_shell
 from tests.cleanliness import clean_environment
 from tests.end_to_end.project import ROOT, Answer, Project
 

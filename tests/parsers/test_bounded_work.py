@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from optrack.metrics import sglang_log, vllm_log
+from optrack.metrics import server_logs, sglang_log
 from optrack.metrics.output import LINE_CHARS, Output
 from optrack.metrics.read import parse_output
 from optrack.metrics.registry import parsers
@@ -90,7 +90,11 @@ def _slow(begin: str, unit: str) -> Iterator[str]:
     for text in _texts(begin, unit):
         output = Output(text.encode())
         steps: dict[str, Callable[[Output], object]] = {"lines": lambda out: out.lines}
-        steps |= {"documents": lambda out: out.documents, "sglang": sglang_log.read, "vllm": vllm_log.read}
+        steps |= {
+            "documents": lambda out: out.documents,
+            "sglang": sglang_log.read_sglang,
+            "vllm": server_logs.read_vllm,
+        }
         for parser in parsers():
             steps |= {f"{parser.name} recognises": parser.recognises, f"{parser.name} parses": parser.parse}
         for name, step in steps.items():
@@ -101,9 +105,9 @@ def _slow(begin: str, unit: str) -> Iterator[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", range(16))
 def test_every_parser_reads_long_runs_of_any_sign_in_time_that_grows_with_their_length(part: int) -> None:
-    assert [line for unit in UNITS[part::8] for line in _slow("", unit)] == []
+    assert [line for unit in UNITS[part::16] for line in _slow("", unit)] == []
 
 
 @pytest.mark.slow

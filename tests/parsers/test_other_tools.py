@@ -208,8 +208,8 @@ def test_hyperfines_printed_times_are_converted_to_seconds() -> None:
 def test_json_of_no_known_tool_is_read_if_it_names_metrics_at_its_top() -> None:
     parsed = _json({"output_throughput": 12.5, "mean_itl_ms": 3.0, "note": "x", "ok": True})
     assert (parsed.tool, parsed.value("mean_itl_ms")) == ("json", 3.0)
-    nested = _json({"model": "m", "runs": [{"decode_tps": 17.5, "mean_itl_ms": 3.0}]})
-    assert nested.invalid is not None and "name a `parser`" in nested.invalid
+    settings = _json({"model": "m", "servers": [{"port": 3000, "workers": 4}]})
+    assert settings.invalid is not None and "name a `parser`" in settings.invalid
     assert (
         _json([{"error": "All requests failed"}]).invalid
         == "the output reports an error: All requests failed"

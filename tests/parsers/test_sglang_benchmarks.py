@@ -33,13 +33,13 @@ def test_of_several_lines_the_last_counts_and_the_others_are_kept_with_a_note() 
     parsed = parse_output("auto", sglang_row(output_throughput=1.0) + sglang_row(output_throughput=2.0))
     assert parsed.value("output_throughput") == 2.0
     assert [[r.value for r in e if r.metric.name == "output_throughput"] for e in parsed.earlier] == [[1.0]]
-    assert parsed.notes == ("2 result lines in this pass; the last one counts",)
+    assert any("2 results" in note and "last one counts" in note for note in parsed.notes)
 
 
 def test_a_line_that_is_cut_off_makes_the_pass_invalid() -> None:
     torn = sglang_row()[:-200]
-    assert parse_output("sglang.bench_serving", torn).invalid == "the result line is cut off"
-    assert parse_output("auto", sglang_row() + torn).invalid == "the last result line is cut off"
+    assert "cut off" in (parse_output("sglang.bench_serving", torn).invalid or "")
+    assert parse_output("auto", sglang_row() + torn).invalid == "the last result is cut off"
 
 
 def test_fewer_completed_requests_than_asked_for_are_no_measurement() -> None:

@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 from optrack.metrics.read import parse_output
-from optrack.metrics.vllm_sweep import read_sweep
 from tests.parsers.samples import serving_table
 
 
@@ -104,26 +103,6 @@ def test_latencies_in_seconds_are_given_in_seconds_and_in_milliseconds() -> None
     units = {r.metric.name: (r.metric.unit, r.metric.better) for r in parsed.readings}
     assert units["median_ttft"] == ("s", "lower")
     assert units["median_ttft_ms"] == ("ms", "lower")
-
-
-def test_a_sweeps_folder_gives_the_runs_of_each_combination_in_order() -> None:
-    files = {
-        "SERVE--max_num_seqs=32/run=10.json": _result(output_throughput=3.0),
-        "SERVE--max_num_seqs=32/run=2.json": _result(output_throughput=2.0),
-        "SERVE--max_num_seqs=32/summary.json": b"[]",
-        "SERVE--max_num_seqs=32/warmup.json": _result(output_throughput=1.0),
-        "SERVE--max_num_seqs=64/summary.json": b"["
-        + _result(output_throughput=4.0)
-        + b","
-        + _result(failed=2)
-        + b"]",
-        "summary.csv": b"",
-    }
-    first, second = read_sweep(files)
-    assert first.name == "SERVE--max_num_seqs=32"
-    assert [run.value("output_throughput") for run in first.runs] == [2.0, 3.0]
-    assert [run.value("output_throughput") for run in second.runs] == [4.0, 640.0]
-    assert [run.invalid for run in second.runs] == [None, "2 of 52 requests failed"]
 
 
 def test_a_sweeps_table_is_read_row_by_row() -> None:

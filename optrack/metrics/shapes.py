@@ -1,0 +1,222 @@
+"""Output of a tool that nobody listed, read by its shape: JSON, tables, and lines of `name: value unit`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from optrack.metrics.lines import add_lines
+from optrack.metrics.output import Output, Parsed, Parser, numeric
+from optrack.metrics.requests import checked
+from optrack.metrics.rows import (
+    Found,
+    add_measure,
+    add_rows,
+    is_setting,
+    named,
+    slugged,
+)
+from optrack.metrics.tables import (
+    TextTable,
+    aligned_tables,
+    delimited_table,
+    framed_tables,
+    has_no_header,
+    measure_of,
+)
+from optrack.metrics.tool import WORK, setting_of
+from optrack.model.metrics import unit_of
+
+NOTE = "read by shape: no known tool wrote this, so look at the names and units"
+_MOST_DEPTH = 6
+
+
+def _json(output: Output) -> Found:
+    """Return what the JSON holds: of several documents of the same keys each as a row, else the last."""
+    found = Found()
+    documents = list(output.objects)
+    if not documents:
+        return found
+    same = [d for d in documents if d.keys() == documents[-1].keys()]
+    if len(same) > 1 and not any(_has_rows(value) for value in same[-1].values()):
+        add_rows(found, [_flat(d, found) for d in same])
+        return found
+    if len(documents) > 1:
+        found.notes.append(f"{len(documents)} JSON objects in this pass; the last one counts")
+    lists: list[tuple[str, list[Any]]] = []
+    for path, key, value in _leaves(documents[-1], "", found, lists):
+        measure = measure_of(value) if isinstance(value, str) and " " in value else None
+        amount = None if isinstance(value, str) else numeric(value)
+        if measure is not None and unit_of(measure[1]) is not None:
+            name, unit = named(path)
+            add_measure(found, name, measure[0], measure[1], unit, "", measure[2])
+        elif key in WORK or (amount is not None and is_setting(key)):
+            if amount is not None or isinstance(value, str):
+                found.settings[path] = setting_of(value)
+        elif amount is not None and path:
+            name, unit = named(path)
+            found.add(name, amount, unit)
+    for path, rows in lists:
+        flat = [_flat(row, found) for row in rows if isinstance(row, dict)]
+        add_rows(found, flat, prefix=path if len(lists) > 1 else "")
+    return found
+
+
+def _has_rows(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_rows, value.values()))
+    return isinstance(value, list) and any(isinstance(row, dict) for row in value)
+
+
+def _leaves(
+    value: Mapping[str, Any],
+    path: str,
+    found: Found,
+    lists: list[tuple[str, list[Any]]] | None,
+    depth: int = 0,
+) -> Iterator[tuple[str, str, Any]]:
+    """Yield the path of each plain value, its own key, and itself; lists of objects go to `lists`."""
+    for key, inner in value.items():
+        name = slugged(f"{path} {key}") if path else slugged(str(key))
+        if (
+            isinstance(inner, dict)
+            and isinstance(inner.get("unit"), str)
+            and numeric(inner.get("value")) is not None
+        ):
+            yield name, slugged(str(key)), f"{inner['value']} {inner['unit']}"
+        elif isinstance(inner, dict):
+            if depth < _MOST_DEPTH:
+                yield from _leaves(inner, name, found, lists, depth + 1)
+            else:
+                found.notes.append(f"{name} is nested too deeply and was left out")
+        elif isinstance(inner, list):
+            if lists is not None and inner and any(isinstance(x, dict) for x in inner):
+                lists.append((name, inner))
+            elif inner:
+                found.notes.append(f"{name}: a list of {len(inner)} was left out")
+        else:
+            yield name, slugged(str(key)), inner
+
+
+def _flat(row: Mapping[str, Any], found: Found) -> dict[str, Any]:
+    """Return a row's values with those nested in it, by joined names; `found` is told what is left out."""
+    inner = Found()
+    flat = {path: value for path, _, value in _leaves(row, "", inner, None)}
+    found.notes += [note for note in inner.notes if note not in found.notes]
+    return flat
+
+
+def _delimited(output: Output) -> Found:
+    found = Found()
+    table = delimited_table(output)
+    if table is not None:
+        add_rows(found, table.records())
+    return found
+
+
+def _tables(output: Output) -> tuple[Found, frozenset[int]]:
+    """Return what framed and aligned tables hold, and the numbers of their lines; of tables alike the last."""
+    found = Found()
+    tables = [*framed_tables(output)]
+    taken = {line for table in tables for line in table.lines}
+    tables += [table for table in aligned_tables(output) if taken.isdisjoint(table.lines)]
+    last: dict[tuple[str, ...], TextTable] = {table.header: table for table in tables}
+    if len(last) < len(tables):
+        found.notes.append(
+            f"{len(tables)} tables, {len(tables) - len(last)} of them again later; the last of each counts"
+        )
+    for table in last.values():
+        add_rows(found, table.records())
+    return found, frozenset(line for table in tables for line in table.lines)
+
+
+def _errors(output: Output) -> str | None:
+    """Return the error that every result of the output tells of, if they all do."""
+    results = [r for d in output.documents for r in (d if isinstance(d, list) else [d])]
+    if results and all(isinstance(r, dict) and isinstance(r.get("error"), str) for r in results):
+        return f"the output reports an error: {results[-1]['error']}"
+    return None
+
+
+def _text(output: Output) -> Found:
+    found, taken = _tables(output)
+    add_lines(output, found, taken)
+    return found
+
+
+def _parsed(tool: str, found: Found, why: str) -> Parsed:
+    notes = tuple(dict.fromkeys(found.notes))
+    if not found.readings:
+        return Parsed(tool=tool, invalid=why, notes=notes, settings=found.settings)
+    parsed = Parsed(
+        tool=tool,
+        readings=tuple(found.readings.values()),
+        invalid=found.failed,
+        notes=(NOTE, *notes),
+        settings=found.settings,
+    )
+    return checked(parsed)
+
+
+def _tells(found: Found) -> bool:
+    """Whether something in it is known to be good or bad, so that it is a result and no list of numbers."""
+    return any(reading.metric.better is not None for reading in found.readings.values())
+
+
+def _is_result(output: Output) -> bool:
+    """Whether text holds a result: something that is good or bad, or a table with units in it."""
+    if output.torn or has_no_header(output):
+        return False
+    found, _ = _tables(output)
+    return any(reading.metric.unit for reading in found.readings.values()) or _tells(_text(output))
+
+
+def _parse_json(output: Output) -> Parsed:
+    error = _errors(output)
+    if error is not None:
+        return Parsed(tool="json", invalid=error)
+    parsed = _parsed(
+        "json", _json(output), "the JSON is cut off" if output.torn else "no JSON object with numbers"
+    )
+    if output.torn and parsed.readings:
+        return parsed.model_copy(update={"invalid": "the last JSON document is cut off"})
+    return parsed
+
+
+def _parse_delimited(output: Output) -> Parsed:
+    why = "no header row: the first row holds numbers" if has_no_header(output) else "no row with numbers"
+    return _parsed("csv", _delimited(output), why)
+
+
+def _parse_text(output: Output) -> Parsed:
+    return _parsed("text", _text(output), "no table and no line of a name and a number")
+
+
+def _recognises_json(output: Output) -> bool:
+    if _errors(output) is not None:
+        return True
+    last = output.documents[-1] if output.documents else None
+    return isinstance(last, dict | list) and _tells(_json(output))
+
+
+JSON = Parser(
+    name="json",
+    source="RFC 8259; nested objects give names joined by underscores",
+    recognises=_recognises_json,
+    parse=_parse_json,
+)
+PARSERS = (
+    Parser(
+        name="csv",
+        source="RFC 4180, also with tabs, semicolons or bars; the first line has the names",
+        recognises=lambda output: not output.documents and _tells(_delimited(output)),
+        parse=_parse_delimited,
+    ),
+    Parser(
+        name="text",
+        source="tables in markdown, framed or aligned, and lines of a name, a number and a unit",
+        recognises=_is_result,
+        parse=_parse_text,
+    ),
+)
+"""In the order in which they are asked."""
