@@ -16,11 +16,6 @@ PLACES = ("app", "cli", "tui", "mcp.py", "render")
 EXCEPTIONS = {
     "render/format.py": "the one place",
     "render/mlflow.py": "tags that programs read",
-    "tui/figures.py": "goes with the rebuilt screens",
-    "tui/calibrated.py": "goes with the rebuilt screens",
-    "tui/widgets/gauges.py": "goes with the rebuilt screens",
-    "tui/widgets/verdict_text.py": "goes with the rebuilt screens",
-    "tui/widgets/charts.py": "goes with the rebuilt screens",
 }
 _NUMBER = re.compile(r"[,_]|[eEfFgGn%]$")
 _PERCENT = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?[eEfFgG]")
