@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from optrack.app.project import Project, now
 from optrack.errors import UsageError
-from optrack.model.gate import Gate
 from optrack.model.item import Adoption, Note, Transition
 from optrack.model.plan import Item, RecipeLayer, Status
+from optrack.model.secrets.gate import Gate
 from optrack.model.treatment import leaves
 from optrack.plan.schedule import reopened, rollup
 
