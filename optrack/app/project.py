@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from optrack.app.campaign import Campaign
 from optrack.errors import OptrackError, PlanError, UsageError
 from optrack.host.regular import read_regular, reason
-from optrack.model.gate import Gate, known_secrets
 from optrack.model.plan import Plan
+from optrack.model.secrets.gate import Gate, known_secrets
 from optrack.plan.read import parse_plan
 from optrack.plan.resolve import resolve
 from optrack.plan.schedule import improved_ids

@@ -24,6 +24,7 @@ from optrack.model.events import (
 )
 from optrack.model.item import judgement_of
 from optrack.model.run import Run
+from optrack.model.wording import number
 from optrack.store.spool import spooled_runs
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ def _progress(event: Event, metric: str) -> str | None:
             return f"{event.side} launch {event.launch + 1}: {event.stage}"
         case RepetitionMeasured():
             values = [s.value for s in event.samples if s.metric.name == metric]
-            shown = f": {metric} {values[0]:.4g}" if values else ""
+            shown = f": {metric} {number(values[0])}" if values else ""
             return f"{event.side} launch {event.launch + 1}, repetition {event.repetition + 1}{shown}"
         case Noted():
             return event.text

@@ -11,7 +11,7 @@ from textual.color import Color
 from textual.filter import LineFilter
 from textual.theme import Theme
 
-from optrack.model.likeness import NEAREST, without_accents
+from optrack.model.text import NEAREST, without_accents
 
 
 def _theme(

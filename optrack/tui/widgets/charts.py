@@ -51,7 +51,7 @@ class Gauges(Widget):
         below: list[Content | tuple[str, str]] = []
         for index, gauge in enumerate(self._gauges[:count]):
             gap = "  " if index else ""
-            value = f"{gauge.values[-1]:.0f} {gauge.unit}" if gauge.values else "-"
+            value = f"{fmt.fixed(gauge.values[-1], 0)} {gauge.unit}" if gauge.values else "-"
             name = plain(gauge.name)[: each - len(value) - 1]
             top += [(f"{gap}{name}", "$quiet"), (value.rjust(each - len(name)), "")]
             below += [gap, (spark(gauge.values, gauge.full, each), "$live")]  # type: ignore[list-item]

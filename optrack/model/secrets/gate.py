@@ -16,12 +16,11 @@ from urllib.parse import quote
 from pydantic import BaseModel
 
 from optrack.model.judgement import Difference
-from optrack.model.masking import masked
 from optrack.model.metrics import Sample
 from optrack.model.plan import Plan
-from optrack.model.secret_formats import has_known_format
-from optrack.model.secret_names import is_plain, looks_random, telling_name
-from optrack.model.secret_scan import MASK, looks_secret, scan_data, scan_text
+from optrack.model.secrets.formats import has_known_format
+from optrack.model.secrets.masking import MASK, looks_secret, masked, scan_data, scan_text
+from optrack.model.secrets.names import is_plain, looks_random, telling_name
 from optrack.model.snapshot import Snapshot
 
 T = TypeVar("T")

@@ -1,18 +1,24 @@
-"""Finds the secrets in text, in a command's words and in nested data, and puts something else in their place.
+"""Finds the secrets in text, in a command's words and in nested data, and puts something else in their place: a mask.
 
 What is put is up to the caller (a mask, or the value as it is where secrets are only collected); a value that
-is a mask already is left. All of it takes time linear in the size of what is looked through.
+is a mask already is left. All of it takes time linear in the size of what is looked through. A mask carries a keyed
+digest (HMAC-SHA256 with the project's salt, RFC 2104, 64 bits of it), so that two different secrets still differ and
+the secret itself can't be guessed from the record without the salt.
 """
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from optrack.model import secret_forms as forms
-from optrack.model.secret_formats import compiled, formats_in, has_known_format
-from optrack.model.secret_names import (
+from optrack.model.secrets import formats
+from optrack.model.secrets.formats import compiled, formats_in, has_known_format
+from optrack.model.secrets.names import (
     LONGEST_NAME,
     Weight,
     is_plain,
@@ -55,16 +61,16 @@ def scan_text(text: str, put: Put) -> str:
     if len(text) < _SHORTEST:
         return text
     if "-----BEGIN" in text:
-        text = forms.PRIVATE_BLOCK.sub(lambda found: _block(found.group(0), put), text)
+        text = formats.PRIVATE_BLOCK.sub(lambda found: _block(found.group(0), put), text)
     for pattern in formats_in(text):
         text = pattern.sub(lambda found: put(found.group(0)), text)
     lowered = text.lower()
-    for hints, shape in forms.SHAPES:
+    for hints, shape in formats.SHAPES:
         if any(hint in lowered for hint in hints):
             text = compiled(shape).sub(lambda found: _group(found, put), text)
-    if not any(word in lowered for word in forms.TELLING):
+    if not any(word in lowered for word in formats.TELLING):
         return text
-    for hints, shape in forms.NAMED_SHAPES:
+    for hints, shape in formats.NAMED_SHAPES:
         if any(hint in lowered for hint in hints):
             text = compiled(shape).sub(lambda found: _named(found, put), text)
     return _pairs(text, put)
@@ -120,7 +126,7 @@ def _pair_of(data: Mapping[Any, Any]) -> tuple[str, str] | None:
 def _pairs(text: str, put: Put) -> str:
     parts: list[str] = []
     done = at = 0
-    while (found := forms.PAIR.search(text, at)) is not None:
+    while (found := formats.PAIR.search(text, at)) is not None:
         at = found.end("name")
         name = text[max(found.start("name"), found.end("name") - LONGEST_NAME) : found.end("name")]
         if weight(name) is Weight.NONE:
@@ -140,11 +146,11 @@ def _pairs(text: str, put: Put) -> str:
 def _value_of(text: str, pair: re.Match[str], name: str) -> tuple[int, int, bool] | None:
     """Return where the value of a pair begins and ends, and whether it is a secret; None if there is no value."""
     at = pair.end()
-    opening = forms.OPENING.match(text, at)
+    opening = formats.OPENING.match(text, at)
     if opening is not None:
         start = opening.end()
         end = _closing(text, start, opening.group("quote"))
-        scheme = forms.SCHEME.match(text, start, end)
+        scheme = formats.SCHEME.match(text, start, end)
         start = scheme.end() if scheme else start
         value = text[start:end]
         if not value:
@@ -155,23 +161,23 @@ def _value_of(text: str, pair: re.Match[str], name: str) -> tuple[int, int, bool
         return start, end, secret and (pair.group("listed") is None or not _is_sentence(value))
     if pair.group("listed") is not None:
         return None
-    scheme = forms.SCHEME.match(text, at)
+    scheme = formats.SCHEME.match(text, at)
     at = scheme.end() if scheme else at
     before = text[pair.start() - 1] if pair.start() else "\n"
     assign = (pair.group("assign") or "").strip()
     if before in "?&" and assign == "=":
         return _judged(
-            text, forms.IN_ADDRESS.match(text, at), lambda v: len(v) >= 6 and secret_by_name(name, v)
+            text, formats.IN_ADDRESS.match(text, at), lambda v: len(v) >= 6 and secret_by_name(name, v)
         )
     if pair.group("spaced") is not None or (pair.group("dash") and assign == "="):
-        return _judged(text, forms.UNQUOTED.match(text, at), lambda v: _option(name, v))
+        return _judged(text, formats.UNQUOTED.match(text, at), lambda v: _option(name, v))
     tight = pair.group("assign") == "=" and before in " \t\n+;=:'\"`"
     if tight and not _in_code(text, pair.start()):
-        found = _judged(text, forms.IN_SETTING.match(text, at), lambda v: _setting(name, v))
+        found = _judged(text, formats.IN_SETTING.match(text, at), lambda v: _setting(name, v))
         if found is not None and found[2]:
             return found
     colon = assign in (":", "=>") or bool(scheme)
-    return _judged(text, forms.UNQUOTED.match(text, at), lambda v: secret_unquoted(name, v, colon=colon))
+    return _judged(text, formats.UNQUOTED.match(text, at), lambda v: secret_unquoted(name, v, colon=colon))
 
 
 def _judged(
@@ -234,3 +240,39 @@ def _block(block: str, put: Put) -> str:
         mark, rest = (line[0], line[1:]) if line[:1] in ("+", "-", " ") else ("", line)
         inner.append(mark + _ENCODED.sub(lambda found: put(found.group(0)), rest))
     return "\n".join([lines[0], *inner, lines[-1]])
+
+
+def keyed_digest(value: str, salt: bytes) -> str:
+    """Return 16 hexadecimal digits that are equal for equal values under the same salt, and tell nothing
+    else."""
+    return hmac.new(salt, os.fsencode(value), hashlib.sha256).hexdigest()[:16]
+
+
+def masked(value: str, salt: bytes) -> str:
+    """Return what is written in place of a secret value; a value that is a mask already stays as it is."""
+    return value if MASK.fullmatch(value) else f"<masked:{keyed_digest(value, salt)}>"
+
+
+def is_masked(value: object) -> bool:
+    """Whether a recorded value is, or contains, the mask of a secret."""
+    return isinstance(value, str) and MASK.search(value) is not None
+
+
+def mask_value(name: str, value: str, salt: bytes) -> str:
+    """Return the value with the whole of it masked if it looks secret, else with the secrets in it masked."""
+    return scan_value(name, value, partial(masked, salt=salt))
+
+
+def mask_text(text: str, salt: bytes) -> str:
+    """Return free text with every secret that can be recognised masked, line breaks kept."""
+    return scan_text(text, partial(masked, salt=salt))
+
+
+def mask_argv(argv: Sequence[str], salt: bytes) -> list[str]:
+    """Return a command's words with secrets masked."""
+    return scan_words(argv, partial(masked, salt=salt))
+
+
+def mask_data(data: Any, salt: bytes, name: str = "") -> Any:
+    """Return nested plain data with the secrets in it masked, by the key that each value stands under."""
+    return scan_data(data, partial(masked, salt=salt), name)
