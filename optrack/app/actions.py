@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from optrack.app.project import Project, now
 from optrack.errors import UsageError
-from optrack.model.gate import Gate
 from optrack.model.item import Adoption, Note, Transition
 from optrack.model.plan import Item, RecipeLayer, Status
+from optrack.model.secrets.gate import Gate
 from optrack.model.treatment import leaves
 from optrack.plan.schedule import reopened, rollup
 
@@ -218,9 +218,7 @@ def import_todos(project: Project, text: str, *, source: str, dry_run: bool = Fa
     Raises UsageError, before anything is changed, for a list that contradicts itself or is about other things.
     """
     from optrack.app.answers.plans import TodoImportAnswer
-    from optrack.app.answers.runs import StatusChange
-    from optrack.plan.todo import match_todos
-    from optrack.plan.todo_read import read_todos
+    from optrack.plan.todo import match_todos, read_todos
 
     campaign = project.campaign()
     read = read_todos(text)
@@ -234,7 +232,7 @@ def import_todos(project: Project, text: str, *, source: str, dry_run: bool = Fa
             refused.append(f"{change.item}: {error.message}")
     return TodoImportAnswer(
         changes=match.changes,
-        transitions=tuple(map(StatusChange.of, moved)),
+        transitions=tuple(moved),
         same=match.same,
         unmatched=match.unmatched,
         refused=tuple(refused),

@@ -6,12 +6,15 @@ from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
+from optrack.model.metrics import means_of
 from optrack.model.plan import Item
 from optrack.model.treatment import treatment
 from optrack.plan.schedule import Choice, choose
 
 if TYPE_CHECKING:
     from optrack.app.campaign import Campaign
+    from optrack.judge.baselines import BaselineMeasurement
+    from optrack.model.run import Run
 
 
 def next_choice(campaign: Campaign, *, by: str = "rank", without: Collection[str] = ()) -> Choice:
@@ -48,7 +51,6 @@ def _stale(campaign: Campaign, base: Item) -> str | None:
     latest = next((run for run in runs if run.outcome == "succeeded"), None)
     if latest is None:
         return None
-    from optrack.app.evaluator import measurement
     from optrack.host.proc import own_identity
     from optrack.judge.baselines import ageing
 
@@ -62,3 +64,20 @@ def _stale(campaign: Campaign, base: Item) -> str | None:
     measured = measurement(run, campaign.plan.metric.name)
     aged = ageing(measured, datetime.now(UTC), {"boot": own_identity().boot_id})
     return aged[0].rstrip(".") if aged else None
+
+
+def measurement(run: Run, metric: str) -> BaselineMeasurement:
+    """Return a baseline's run as one measurement of it, with what it was measured under."""
+    from optrack.judge.baselines import BaselineMeasurement
+
+    mean = means_of(run.samples).get(metric, 0.0)
+    return BaselineMeasurement(run=run.id, at=run.started_at, mean=mean, facts=facts_of(run))
+
+
+def facts_of(run: Run) -> dict[str, str]:
+    """Return what makes a baseline age when it changes, as far as it was captured: the boot, the GPU driver."""
+    hardware = run.snapshot.hardware if run.snapshot else None
+    gpus = hardware.gpus if hardware else None
+    boot = run.runner.boot_id if run.runner else None
+    facts = {"boot": boot, "driver": gpus.driver if gpus else None}
+    return {name: str(value) for name, value in facts.items() if value}

@@ -16,9 +16,9 @@ from optrack.plan.schedule import blocked_by, improved_ids
 from optrack.store.parts import WHOLE
 
 if TYPE_CHECKING:
-    from optrack.model.gate import Gate
     from optrack.model.judgement import Judgement
     from optrack.model.run import Run
+    from optrack.model.secrets.gate import Gate
     from optrack.settings import Settings
     from optrack.store.read import Reader
 

@@ -7,10 +7,10 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from optrack.app.baseline_refresh import facts_of, measurement
 from optrack.judge.applied import not_applied, unseen_treatment
 from optrack.judge.audit import Case, lost_since, rejected_baseline
 from optrack.judge.baselines import (
-    BaselineMeasurement,
     ageing,
     ageing_differences,
     history_of,
@@ -27,7 +27,7 @@ from optrack.judge.unseen import of_a_failed_start
 from optrack.model.events import RunJudged
 from optrack.model.item import Acceptance, Adoption, ItemState, judgement_of
 from optrack.model.judgement import Difference, Judgement
-from optrack.model.metrics import CHECK, means_of
+from optrack.model.metrics import CHECK
 from optrack.model.plan import Plan
 from optrack.model.recipe import recipe_from
 from optrack.model.run import Run, primary_metric
@@ -65,10 +65,6 @@ class Evaluator:
         """Return a whole run that has ended, by its full id."""
         self.load([run])
         return self._runs[run]
-
-    def forget_states(self) -> None:
-        """Read anew where the items stand: a judgement was recorded."""
-        self._states = None
 
     def judge(self, candidate: Run, baseline: Run | None = None) -> Judgement:
         """Return the judgement of a whole run, against the given baseline's run or the one it belongs to."""
@@ -169,6 +165,18 @@ class Evaluator:
             on = in_force_at(history, self._begun(judgement, self.run(adoption.run)))
         return AdoptionStep(item=adoption.item, judgement=judgement, on=tuple(other.item for other in on))
 
+    def record(self, store: Store, judgement: Judgement, run: Run, at: datetime) -> None:
+        """Record the judgement of a run, and beside it the one against the original configuration."""
+        store.record(run.id, RunJudged(judgement=judgement), at)
+        self._states = None
+        self.record_against_original(store, judgement, run, at)
+
+    def record_against_original(self, store: Store, judgement: Judgement, run: Run, at: datetime) -> None:
+        """Record what a judgement means against the original, where it stands on an adopted base."""
+        original = self.against_original(judgement, run)
+        if original is not None:
+            store.record(run.id, RunJudged(judgement=original, against="original"), at)
+
     def rules(self, candidate: Run, baseline: Run | None, *, interleaved: bool) -> Rules:
         """Return the rules that a run is judged by: the plan's, and how the run's recipe measures."""
         return rules_of(
@@ -265,21 +273,6 @@ class Evaluator:
         )
 
 
-def measurement(run: Run, metric: str) -> BaselineMeasurement:
-    """Return a baseline's run as one measurement of it, with what it was measured under."""
-    mean = means_of(run.samples).get(metric, 0.0)
-    return BaselineMeasurement(run=run.id, at=run.started_at, mean=mean, facts=facts_of(run))
-
-
-def facts_of(run: Run) -> dict[str, str]:
-    """Return what makes a baseline age when it changes, as far as it was captured: the boot, the GPU driver."""
-    hardware = run.snapshot.hardware if run.snapshot else None
-    gpus = hardware.gpus if hardware else None
-    boot = run.runner.boot_id if run.runner else None
-    facts = {"boot": boot, "driver": gpus.driver if gpus else None}
-    return {name: str(value) for name, value in facts.items() if value}
-
-
 def _side(run: Run, order: tuple[int, ...]) -> Side:
     checks: dict[str, list[float]] = {}
     for sample in run.samples:
@@ -308,21 +301,3 @@ def _launches(candidate: Run, baseline: Run | None) -> int:
 
 def _positions(turns: Sequence[str], side: str) -> tuple[int, ...]:
     return tuple(position for position, turn in enumerate(turns) if turn == side)
-
-
-def record_judgement(
-    store: Store, evaluator: Evaluator, judgement: Judgement, run: Run, at: datetime
-) -> None:
-    """Record the judgement of a run, and beside it the one against the original configuration."""
-    store.record(run.id, RunJudged(judgement=judgement), at)
-    evaluator.forget_states()
-    record_against_original(store, evaluator, judgement, run, at)
-
-
-def record_against_original(
-    store: Store, evaluator: Evaluator, judgement: Judgement, run: Run, at: datetime
-) -> None:
-    """Record what a judgement means against the original, where it stands on an adopted base."""
-    original = evaluator.against_original(judgement, run)
-    if original is not None:
-        store.record(run.id, RunJudged(judgement=original, against="original"), at)

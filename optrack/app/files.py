@@ -13,7 +13,7 @@ from optrack.host.regular import MOST_BYTES, open_regular, read_regular, reason
 
 if TYPE_CHECKING:
     from optrack.host.stretch import Stretch
-    from optrack.model.gate import Gate
+    from optrack.model.secrets.gate import Gate
 
 _STDIN_HINT = "only regular files are read; `-` is standard input"
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from optrack.app.campaign import Campaign
 from optrack.errors import OptrackError, PlanError, UsageError
 from optrack.host.regular import read_regular, reason
-from optrack.model.gate import Gate, known_secrets
 from optrack.model.plan import Plan
+from optrack.model.secrets.gate import Gate, known_secrets
 from optrack.plan.read import parse_plan
 from optrack.plan.resolve import resolve
 from optrack.plan.schedule import improved_ids
@@ -104,6 +104,12 @@ class Project:
         fresh = Project(self.settings, self.plan_file)
         fresh._reader, fresh._store = self._reader, self._store
         return fresh
+
+    def close(self) -> None:
+        """Close the connections to the database."""
+        for part in (self._store, self._reader):
+            if part is not None:
+                part.close()
 
     def campaign(self) -> Campaign:
         """Return the plan and where its items stand now, after the plan's edits were taken over."""

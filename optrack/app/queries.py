@@ -102,7 +102,7 @@ def show(campaign: Campaign, name: str) -> ShowItemAnswer | ShowRunAnswer:
 
 def show_item(campaign: Campaign, state: ItemState) -> ShowItemAnswer:
     """Return an item with its runs, its judgement, expected against measured, and of the baseline the registry."""
-    from optrack.app.answers.items import ExpectedGain, ItemView, RegistryView, ShowItemAnswer
+    from optrack.app.answers.items import ItemView, RegistryView, ShowItemAnswer
     from optrack.app.answers.runs import RunView
     from optrack.app.report_data import registry
     from optrack.judge.calibration import expectation_of
@@ -119,7 +119,7 @@ def show_item(campaign: Campaign, state: ItemState) -> ShowItemAnswer:
         runs=tuple(map(RunView.of, runs)),
         judgement=judgement,
         against_original=campaign.against_original(judgement, state.item.id),
-        expected=ExpectedGain.of(expected) if expected else None,
+        expected=expected,
         registry=RegistryView.of(registry(campaign)) if state.item.id == plan.baseline else None,
         unit=metric.unit,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from optrack.app.actions import require_reason, roll_up
-from optrack.app.evaluator import Evaluator, record_against_original, record_judgement
+from optrack.app.evaluator import Evaluator
 from optrack.app.project import Project, now
 from optrack.errors import UsageError
 from optrack.judge.audit import VerdictChange
@@ -42,7 +42,7 @@ def credit_again(project: Project) -> tuple[str, ...]:
         run = evaluator.run(judgement.candidate)
         again = evaluator.judge(run, _baseline_of(evaluator, judgement))
         if again.attribution.status == "single":
-            record_judgement(project.store, evaluator, again, run, now())
+            evaluator.record(project.store, again, run, now())
             resolved.append(state.item.id)
     return tuple(resolved)
 
@@ -62,7 +62,7 @@ def accept(project: Project, field: str, *, item: str | None, why: str) -> Accep
             run = evaluator.run(state.judgement.candidate)
             judgement = evaluator.judge(run, _baseline_of(evaluator, state.judgement))
             if judgement != state.judgement:
-                record_judgement(project.store, evaluator, judgement, run, now())
+                evaluator.record(project.store, judgement, run, now())
     return accepted
 
 
@@ -149,13 +149,13 @@ def _judge_again(project: Project) -> tuple[VerdictChange, ...]:
         _with_remarks(evaluator, one) for one in changed_verdicts(inputs, reader.rejections(plan.name))
     )
     for one in changed:
-        record_judgement(project.store, evaluator, one.after, evaluator.run(one.run), now())
+        evaluator.record(project.store, one.after, evaluator.run(one.run), now())
         if one.offer_again and campaign.by_id[one.item].status == "completed":
             project.store.transition(plan.name, one.item, "pending", who="optrack", why=one.why, at=now())
     same = judged.keys() - {one.item for one in changed}
     for item in sorted(same) if changed else ():
         run = evaluator.run(judged[item].candidate)
-        record_against_original(project.store, evaluator, judged[item], run, now())
+        evaluator.record_against_original(project.store, judged[item], run, now())
     roll_up(project)
     return changed
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,18 @@ from optrack.app.project import Project, now
 from optrack.app.spawn import await_runner, is_running, request_stop, spawn_runner, unrecorded
 from optrack.errors import NothingToRunError, StoreError, UsageError
 from optrack.host.proc import is_alive
-from optrack.model.events import Entry, Event, Noted, RepetitionMeasured, RunEnded, StageStarted
+from optrack.model.events import (
+    Entry,
+    Event,
+    Noted,
+    RepetitionMeasured,
+    RunEnded,
+    StageStarted,
+    StopRequested,
+)
 from optrack.model.item import judgement_of
 from optrack.model.run import Run
+from optrack.model.wording import number
 from optrack.store.spool import spooled_runs
 
 if TYPE_CHECKING:
@@ -191,7 +201,7 @@ def _progress(event: Event, metric: str) -> str | None:
             return f"{event.side} launch {event.launch + 1}: {event.stage}"
         case RepetitionMeasured():
             values = [s.value for s in event.samples if s.metric.name == metric]
-            shown = f": {metric} {values[0]:.4g}" if values else ""
+            shown = f": {metric} {number(values[0])}" if values else ""
             return f"{event.side} launch {event.launch + 1}, repetition {event.repetition + 1}{shown}"
         case Noted():
             return event.text
@@ -214,6 +224,9 @@ def stop(project: Project, run_id: str, *, force: bool = False) -> Run:
     owner = project.reader.run(run.beside) if run.beside else run
     if not request_stop(owner, force=force):
         recover(project)
+    elif project.reader.run(owner.id).outcome is None:
+        with suppress(StoreError):
+            project.store.record(owner.id, StopRequested(actor=project.settings.actor, force=force))
     return run
 
 
@@ -235,7 +248,7 @@ def changes(
 ) -> Iterator[TransitionLine | RunStartedLine | RunEndedLine | None]:
     """Yield each transition after number `after` (None: from now on) and each begin and end of a run as it is
     recorded, and None whenever nothing new has come, until `is_over`."""
-    from optrack.app.answers.runs import RunEndedLine, RunStartedLine, StatusChange, TransitionLine
+    from optrack.app.answers.runs import RunEndedLine, RunStartedLine, TransitionLine
 
     reader, plan = campaign.reader, campaign.plan.name
     last = after if after is not None else max((t.seq for t in reader.transitions(plan)), default=0)
@@ -247,7 +260,7 @@ def changes(
             version = current
             for transition in reader.transitions(plan, after=last):
                 last = transition.seq
-                yield TransitionLine(**dict(StatusChange.of(transition)), seq=transition.seq)
+                yield TransitionLine(**dict(transition))
             for run in reversed(reader.runs(plan, limit=50)):
                 about = {"run": run.id, "item": run.item, "role": run.role, "who": run.actor}
                 if run.id not in outcomes:

@@ -24,8 +24,8 @@ P = ParamSpec("P")
 
 _CHANGING = frozenset("next run attach stop mark note accept adopt ablate audit use add import demo".split())
 
-_PROSE = frozenset(("text", "why", "title"))
-"""The names of the arguments in which people write."""
+_FILES = frozenset(("file", "source", "recipe"))
+"""The arguments that may name a file, whose bytes are taken as they are."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="answer with one JSON document on stdout")
 plan_option = click.option(
@@ -105,15 +105,19 @@ def _changes(name: str | None, options: Mapping[str, Any]) -> bool:
     return not only_looks and not _CHANGING.isdisjoint((name, options.get("action")))
 
 
-def _typed(text: str | None) -> str | None:
-    """Return prose as it was typed in UTF-8, though the locale has no such characters."""
-    return text if text is None or text.isascii() else os.fsencode(text).decode(errors="replace")
+def _typed(value: Any) -> Any:
+    """Return text as it was typed in UTF-8, though the locale has no such characters; other values as they are."""
+    if isinstance(value, tuple):
+        return tuple(map(_typed, value))
+    if not isinstance(value, str) or value.isascii():
+        return value
+    return os.fsencode(value).decode(errors="replace")
 
 
 def _with_call(function: Callable[Concatenate[Call, P], int | None], *, has_plan: bool) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapped(*args: Any, as_json: bool, plan_file: Path | None = None, **kwargs: Any) -> int | None:
-        kwargs.update({name: _typed(kwargs[name]) for name in _PROSE.intersection(kwargs)})
+        kwargs = {name: value if name in _FILES else _typed(value) for name, value in kwargs.items()}
         output.streams.must_answer = not _changes(click.get_current_context().info_name, kwargs)
         return function(Call(plan_file=plan_file, as_json=as_json), *args, **kwargs)
 

@@ -22,10 +22,9 @@ def mark(call: Call, item: str, status: Status, why: str) -> None:
     """Set an item's status by hand; the transition is recorded with who did it and why."""
     from optrack.app.actions import mark as record
     from optrack.app.answers.decisions import MarkAnswer
-    from optrack.app.answers.runs import StatusChange
 
     moved = record(call.project, item, status, why=why)
-    answer = MarkAnswer(transition=StatusChange.of(moved))
+    answer = MarkAnswer(transition=moved)
     emit(call, answer, lambda: f"{moved.item}: {moved.before} -> {moved.after}")
 
 
@@ -74,7 +73,7 @@ def adopt(call: Call, item: str | None, why: str, anyway: bool, undo: bool) -> N
     """Make ITEM's configuration part of the base that everything after it is measured on."""
     from optrack.app.actions import adopt as record
     from optrack.app.actions import undo_adoption
-    from optrack.app.answers.decisions import AdoptAnswer, AdoptionMade, UndoneAnswer
+    from optrack.app.answers.decisions import AdoptAnswer, UndoneAnswer
 
     if undo:
         undone = undo_adoption(call.project)
@@ -83,7 +82,7 @@ def adopt(call: Call, item: str | None, why: str, anyway: bool, undo: bool) -> N
     if item is None:
         raise UsageError("name the item to adopt", hint="`optrack status` lists the items")
     done = record(call.project, item, why=why, anyway=anyway)
-    answer = AdoptAnswer(adoption=AdoptionMade.of(done))
+    answer = AdoptAnswer(adoption=done)
     emit(call, answer, lambda: f"adopted {done.item}: what follows is measured on top of it")
 
 

@@ -72,9 +72,7 @@ def show(call: Call, what: str, snapshot: bool, full: bool) -> None:
         runs = [run.value for run in answer.runs]
         judgement = answer.judgement
         ran = next((run for run in runs if judgement and run.id == judgement.candidate), None)
-        found = finding_lines(
-            judgement, answer.against_original, answer.expected.value if answer.expected else None, ran
-        )
+        found = finding_lines(judgement, answer.against_original, answer.expected, ran)
         registry = registry_lines(answer.registry.value, answer.unit) if answer.registry else []
         metric = campaign.plan.metric.name
         beside = campaign.baselines_beside(runs)
@@ -86,8 +84,8 @@ def show(call: Call, what: str, snapshot: bool, full: bool) -> None:
 
 def _run_lines(run: Run, *, snapshot: bool, full: bool) -> list[str]:
     from optrack.model.snapshot import Snapshot
+    from optrack.render.run_text import run_lines
     from optrack.render.snapshot_text import snapshot_lines
-    from optrack.render.text import run_lines
 
     captured = ["", *snapshot_lines(run.snapshot or Snapshot(), full=full)] if snapshot or full else []
     return [*run_lines(run), *captured]
@@ -100,7 +98,7 @@ def _run_lines(run: Run, *, snapshot: bool, full: bool) -> list[str]:
 def runs(call: Call, item: str | None, limit: int) -> None:
     """List the runs of the plan, or of one item, the latest last."""
     from optrack.app.queries import runs as latest
-    from optrack.render.text import runs_table
+    from optrack.render.run_text import runs_table
 
     campaign = call.recovered()
     answer = latest(campaign, item, limit)

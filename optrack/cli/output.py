@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from optrack.cli.streams import Streams, in_json, in_markup, is_terminal, visible
 from optrack.errors import OptrackError, PlanError
-from optrack.model.gate import Gate, known_secrets
+from optrack.model.secrets.gate import Gate, known_secrets
 
 if TYPE_CHECKING:
     from optrack.app.answers import Answer

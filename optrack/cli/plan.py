@@ -64,7 +64,7 @@ def show(call: Call, file: Path | None, left_out: bool) -> None:
     answer = show_plan(_plan(call, file))
     emit(call, answer, lambda: plan_lines(answer.plan.value, left_out=left_out))
     for problem in answer.problems if not call.as_json else ():
-        output.say(problem.located(answer.plan.path))
+        output.say(problem.located(answer.plan.value.path))
 
 
 @plan.command("convert")

@@ -88,15 +88,15 @@ def tui(
             "the screens need a terminal for input, output and errors",
             hint="`optrack status` and `optrack show` print; `optrack serve` shows the screens in a browser",
         )
+    from optrack.app.watching import Watcher
     from optrack.settings import load_settings
     from optrack.tui.app import OptrackApp
-    from optrack.tui.campaign_board import CampaignBoard
 
-    board = CampaignBoard(load_settings(Path.cwd()), plan_file)
-    board.plan()
+    watcher = Watcher(load_settings(Path.cwd()), plan_file)
+    watcher.require_readable()
     encoding = (sys.stdout.encoding or "").lower()
     plain = ascii_only or not encoding.startswith("utf")
-    app = OptrackApp(board, theme=theme, read_only=read_only, ascii_only=plain)
+    app = OptrackApp(watcher, theme=theme, read_only=read_only, ascii_only=plain)
     app.run()
     if app.defect is not None:
         raise OptrackError(

@@ -14,7 +14,7 @@ import sys
 from typing import TextIO
 
 from optrack.errors import OptrackError
-from optrack.model.likeness import in_words
+from optrack.model.text import in_words
 
 _OBEYED = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]"

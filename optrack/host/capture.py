@@ -22,8 +22,8 @@ from optrack.host.packages import interpreter_of, packages_part
 from optrack.host.process_tree import Deadline, Member, read_tree, serving_first
 from optrack.judge.variables import plain
 from optrack.model.hardware import Hardware
-from optrack.model.masking import mask_text
 from optrack.model.part import Part
+from optrack.model.secrets.masking import mask_text
 from optrack.model.snapshot import (
     PARTS,
     Environment,

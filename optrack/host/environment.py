@@ -12,7 +12,7 @@ from typing import Any
 from optrack.host.process_tree import Deadline, Member
 from optrack.host.regular import open_regular
 from optrack.judge.variables import is_noise, is_relevant, plain
-from optrack.model.masking import keyed_digest, mask_text, mask_value
+from optrack.model.secrets.masking import keyed_digest, mask_text, mask_value
 from optrack.model.snapshot import Disagreement, Environment, Program, WatchedFile
 
 

@@ -12,7 +12,7 @@ from optrack.host.git_changes import changes, lfs_part
 from optrack.host.git_command import NO_GIT, TIMED_OUT, Answer, GitCommand, Status, head_of, open_repository
 from optrack.host.process_tree import Deadline
 from optrack.judge.variables import plain
-from optrack.model.masking import mask_text
+from optrack.model.secrets.masking import mask_text
 from optrack.model.snapshot import GitState, Unread
 
 _DEPTH = 3

@@ -19,7 +19,7 @@ from optrack.host.environment import content_digest, regular_content
 from optrack.host.git_command import GitCommand, Status
 from optrack.host.process_tree import Deadline
 from optrack.judge.variables import plain
-from optrack.model.masking import keyed_digest, mask_text
+from optrack.model.secrets.masking import keyed_digest, mask_text
 from optrack.model.snapshot import Lfs, Unread
 
 _NAMED = 200

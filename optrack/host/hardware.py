@@ -15,7 +15,7 @@ from optrack.host.gpus import gpus_part
 from optrack.host.limits import allowances, cgroup_limits
 from optrack.host.process_tree import read_text
 from optrack.model.hardware import Boot, Cpu, Hardware, Kernel, Memory, NumaNode
-from optrack.model.masking import keyed_digest, mask_text
+from optrack.model.secrets.masking import keyed_digest, mask_text
 
 _COMMAND_LINE_NOISE = re.compile(
     r"\b(?:BOOT_IMAGE|root|initrd|resume|rd\.\S+|UUID|ostree|ip|random\.\S+|systemd\.\S+)=\S+\s*"

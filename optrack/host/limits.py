@@ -12,7 +12,7 @@ from typing import Any
 from optrack.host.environment import in_place, representative_processes
 from optrack.host.process_tree import Member, read_text
 from optrack.model.hardware import Allowances, ControlGroup
-from optrack.model.masking import mask_argv, mask_text
+from optrack.model.secrets.masking import mask_argv, mask_text
 from optrack.model.snapshot import Process, ProcessTree
 
 _UNLIMITED = 2**60

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlparse
 from optrack.host.environment import content_digest
 from optrack.host.process_tree import Member, read_bytes, read_text
 from optrack.judge.variables import plain
-from optrack.model.masking import mask_text
+from optrack.model.secrets.masking import mask_text
 from optrack.model.snapshot import Packages, Python
 
 _NAME = re.compile(r"^(?:python|pypy)\d?(?:\.\d+)?[a-z]*$")

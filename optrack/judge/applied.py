@@ -9,7 +9,7 @@ from typing import Any
 
 from optrack.judge.remarks import declining_lines
 from optrack.judge.variables import plain
-from optrack.model.masking import is_masked, mask_data, mask_value
+from optrack.model.secrets.masking import is_masked, mask_data, mask_value
 from optrack.model.snapshot import Arguments, Environment, Libraries, Packages, Snapshot
 
 _MOVING = re.compile(

@@ -14,7 +14,7 @@ from optrack.judge.evidence import Evidence, History
 from optrack.model.judgement import Difference, Effect
 from optrack.model.snapshot import Snapshot
 from optrack.model.value import Frozen
-from optrack.model.wording import amount, percent
+from optrack.model.wording import amount, fixed, percent
 
 MAX_AGE = timedelta(hours=24)
 """How old a baseline may be before it is measured again."""
@@ -54,7 +54,7 @@ def ageing(
     said = []
     if now - measured.at > max_age:
         hours = (now - measured.at).total_seconds() / 3600
-        said.append(f"The baseline was measured {hours:.0f} hours ago.")
+        said.append(f"The baseline was measured {fixed(hours, 0)} hours ago.")
     for name, before in measured.facts.items():
         after = facts.get(name)
         if after is not None and after != before:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, computed_field
 
 from optrack.model.item import ItemState
 from optrack.model.metrics import Metric, means_of
@@ -36,6 +36,7 @@ class Expectation(Frozen):
         """The middle of the expectation."""
         return (self.low + self.high) / 2
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def standing(self) -> Literal["below", "within", "above"]:
         """Where the measured gain lies against the expected range: outside only where its whole interval does."""

@@ -14,8 +14,8 @@ from optrack.judge.fields import dotted, field_of, leaves, sentence
 from optrack.judge.unseen import Repositories, captured, missing_part, unseen_sections, with_unfound
 from optrack.judge.variables import is_noise
 from optrack.model.judgement import Comparison, Difference
-from optrack.model.masking import is_masked
 from optrack.model.part import Part, plain
+from optrack.model.secrets.masking import is_masked
 from optrack.model.snapshot import PARTS, Environment, Snapshot
 
 __all__ = ["comparison", "differences", "is_accepted", "not_applied", "settled", "unseen_treatment"]

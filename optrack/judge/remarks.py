@@ -9,9 +9,9 @@ from optrack.judge.derived import derive
 from optrack.judge.failures import normalised
 from optrack.judge.log_text import clean_lines
 from optrack.model.judgement import Judgement
-from optrack.model.masking import mask_text
 from optrack.model.metrics import means_of
 from optrack.model.run import Run
+from optrack.model.secrets.masking import mask_text
 from optrack.model.snapshot import Snapshot
 from optrack.model.treatment import treatment
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
+from pydantic import computed_field
+
 from optrack.model.judgement import Judgement
 from optrack.model.plan import Item, Status
 from optrack.model.run import Outcome
@@ -21,13 +23,14 @@ class Transition(Frozen):
     seq: int
     plan: str
     item: str
-    at: datetime
     before: Status | None
     after: Status
     who: str
     why: str
     run: str | None = None
+    at: datetime
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def by_hand(self) -> bool:
         """Whether somebody set this status, rather than a run or what follows from runs."""
@@ -105,11 +108,11 @@ class Adoption(Frozen):
     plan: str
     item: str
     run: str | None
-    at: datetime
     who: str
     why: str
-    undone_at: datetime | None = None
     undone_by: str | None = None
+    at: datetime
+    undone_at: datetime | None = None
 
 
 class KnownFailure(Frozen):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
@@ -195,13 +195,47 @@ class Snapshot(Frozen):
 PARTS: tuple[str, ...] = tuple(Snapshot.model_fields)
 
 
+_STATE = "hardware.state"
+_CHANGES: tuple[tuple[str, ...], ...] = (
+    ("boot", "uptime_s"),
+    ("cpu", "frequency_mhz"),
+    ("memory", "available_bytes"),
+    ("memory", "swap_used_bytes"),
+    ("gpus", "devices", "*", "state"),
+)
+"""What of the hardware is another in every run: a part of its own, so that the rest is stored once."""
+
+
 def parts_of(snapshot: Snapshot, since: Snapshot | None = None) -> dict[str, str]:
     """Return the captured parts as canonical JSON, without those that `since` has as they are."""
-    texts = {name: canonical(data) for name, data in snapshot.model_dump().items() if data is not None}
+    parts = snapshot.model_dump()
+    if parts["hardware"] is not None:
+        for path in _CHANGES:
+            parts[_STATE] = _merged(parts.get(_STATE, {}), _taken(parts["hardware"], path))
+    texts = {name: canonical(data) for name, data in parts.items() if data is not None}
     known = parts_of(since) if since is not None else {}
     return {name: text for name, text in texts.items() if known.get(name) != text}
 
 
 def snapshot_of(parts: Mapping[str, Any]) -> Snapshot:
     """Return the snapshot that has these parts, as `parts_of` names them, each as plain data."""
-    return Snapshot.model_validate(parts)
+    whole = {name: data for name, data in parts.items() if name != _STATE}
+    if _STATE in parts:
+        whole["hardware"] = _merged(whole["hardware"], parts[_STATE])
+    return Snapshot.model_validate(whole)
+
+
+def _taken(data: Any, path: Sequence[str]) -> dict[str, Any]:
+    """Remove what stands at the path (`*`: every key) from the data and return it, as it was nested."""
+    first, *rest = path
+    names = [name for name in data if first in ("*", name)] if isinstance(data, dict) else []
+    if not rest:
+        return {name: data.pop(name) for name in names}
+    taken = {name: _taken(data[name], rest) for name in names}
+    return {name: inner for name, inner in taken.items() if inner}
+
+
+def _merged(data: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return nested data with more of it; what both have is merged, or the latter's."""
+    shared = [name for name in more if isinstance(data.get(name), Mapping)]
+    return {**data, **more, **{name: _merged(data[name], more[name]) for name in shared}}

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from optrack.model.plan import Quantity
-from optrack.plan.blocks import Block, Listing, Paragraph, Quote, Table
+from optrack.plan.blocks import Block, Inline, Listing, Paragraph, Quote, Table
 from optrack.plan.quantity import EFFORT_UNITS, TIME_UNITS, is_quantity, quantity, unit_named
-from optrack.plan.text import Inline
 from optrack.plan.vocabulary import entries, folded, named, plain, words
 
 _KEY = re.compile(r"^\s*(?P<key>[^:：\n]{1,48}?)\s*[:：]\s*(?P<value>.*)$", re.DOTALL)

@@ -8,12 +8,11 @@ from dataclasses import replace
 
 from optrack.model.plan import Status
 from optrack.plan.attributes import canonical, is_property_table
-from optrack.plan.blocks import Block, Entry, Fence, Listing, Paragraph, Section, Table
+from optrack.plan.blocks import Block, Entry, Fence, Inline, Listing, Paragraph, Section, Table
 from optrack.plan.candidate import Candidate
 from optrack.plan.fences import checklist
 from optrack.plan.labels import Label, read_label
 from optrack.plan.marks import read_title, split_title, status_of, take_remark
-from optrack.plan.text import Inline
 from optrack.plan.vocabulary import level_of, plain
 
 _TAIL = re.compile(r"\s*(?:[(\[（][^()\[\]（）]{1,60}[)\]）]|[^\w\s(\[]{1,4})?\s*[:：]?\s*")

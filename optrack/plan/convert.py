@@ -5,29 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from importlib.resources import files
 
 from optrack.model.plan import Plan, Problem
 
-_LANGUAGE = """\
-# Write this document as a plan
-
-Write a markdown file that says what the document below says, in the plan language. Keep every thing to do that the
-document names, in its words and its order; add none. Then run `optrack plan check NEW --from {path}`.
-
-## The plan language
-
-- An item is a heading with a label: `## Priority 1: Title` for a group, `### 1A: Title` below it for one thing to do.
-  The label is the id. `{{#id}}` behind a heading, entry or row makes it an item with that id; `{{.note}}` says that it
-  is none.
-- Attributes are bullets right below the heading: `- **Expected gain**: 5-10 ms`, `- **Effort**: 1-2 hours`,
-  `- **Risk**: low`, `- **Needs**: 1A, 1B`, `- **Skip if**: 1A failed`, `- **Hypothesis**: why it should help`,
-  `- **Status**: done` (or in progress, cancelled).
-- A fenced block with the info string `yaml recipe` says how an item is run. The one before the first item is the base;
-  an item's own is laid over it, key by key. Leave recipes out where the document gives no commands: such items are
-  marked by hand. The keys: {keys}.
-- Front matter may set `title`, `metric`, `target` and `min_effect`.
-- What only explains stays prose, under headings without a label or number.
-"""
 _WORD = re.compile(r"\w+")
 _ENOUGH = 0.6
 """Share of a title's words that a line must have to tell of the same."""
@@ -42,9 +23,10 @@ def conversion_page(plan: Plan, keys: list[str]) -> str:
         f"- line {i.line}: {'  ' if i.parent else ''}`{i.id}` {i.title} ({i.status})" for i in plan.items
     ]
     left = [f"- line {left.line}: {left.kind} `{left.text}`: {left.reason}" for left in plan.left_out]
+    page = files(__package__).joinpath("language.md").read_text(encoding="utf-8")
     return "\n".join(
         [
-            _LANGUAGE.format(path=plan.path, keys=", ".join(f"`{key}`" for key in keys)),
+            page.format(path=plan.path, keys=", ".join(f"`{key}`" for key in keys)),
             f"## What is read of it today: {len(plan.items)} items\n",
             *(taken or ["Nothing."]),
             f"\n## What isn't: {len(plan.left_out)} headings, entries and rows\n",

@@ -14,8 +14,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from optrack.plan.blocks import Block, Entry, Fence, Listing, Paragraph, Quote, Row, Section, Table
-from optrack.plan.text import Inline, lines_of
+from optrack.plan.blocks import (
+    Block,
+    Entry,
+    Fence,
+    Inline,
+    Listing,
+    Paragraph,
+    Quote,
+    Row,
+    Section,
+    Span,
+    Table,
+)
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -27,6 +38,10 @@ _DEEPEST = 60
 
 _PIECE = 2_000
 """Lines that are read at a time."""
+
+_SPACES = re.compile(r"[ \t\u00a0\u3000]{2,}")
+_STYLED = re.compile(r"[\\`*_~<&!\[\]]")
+"""Signs without which text is plain; all else that stands between words is words."""
 
 _TASK = re.compile(r"\[([ xX✓✔~\-/])\]\s+")
 _MARK = re.compile(r"\s?\{(?:#([^\s{}]+)|(\.note))\}\s*$")
@@ -187,9 +202,7 @@ class _Reader:
 
     def _row(self, node: SyntaxTreeNode) -> Row:
         line = self._line(node.map)
-        cells = [
-            _marked(Inline.joined(lines_of(cell.children[0], line, self._inline))) for cell in node.children
-        ]
+        cells = [_marked(Inline.joined(self._lines(cell, line))) for cell in node.children]
         mark = next((mark for _, mark in cells if mark is not None), None)
         return Row(line, [cell for cell, _ in cells], mark)
 
@@ -201,18 +214,31 @@ class _Reader:
         indent = max(opening.find(node.markup), 0)
         return Fence(self._line(node.map), node.info.strip(), node.content, closed, indent)
 
-    def _lines(self, node: SyntaxTreeNode) -> list[Inline]:
-        line = self._line(node.map)
-        return lines_of(node.children[0], line, self._inline) if node.children else [Inline.of("", line)]
-
-    def _inline(self, content: str) -> list[SyntaxTreeNode]:
-        from markdown_it.tree import SyntaxTreeNode
-
+    def _lines(self, node: SyntaxTreeNode, line: int | None = None) -> list[Inline]:
+        """The lines of a node's text; HTML comments and tags are left out, links keep their words."""
+        line = self._line(node.map) if line is None else line
+        content = _SPACES.sub(" ", node.children[0].content) if node.children else ""
+        if _STYLED.search(content) is None:
+            return [Inline.of(text.strip(), line + at) for at, text in enumerate(content.split("\n"))]
+        lines: list[list[Span]] = [[]]
+        bold = struck = 0
         tokens: list[Token] = []
         _markdown().inline.parse(content, _markdown(), self._env, tokens)
-        tree = SyntaxTreeNode(tokens)
-        nodes, tree.children = tree.children, []
-        return nodes
+        for token in tokens:
+            match token.type:
+                case "softbreak" | "hardbreak":
+                    lines.append([])
+                case "strong_open" | "strong_close":
+                    bold += token.nesting
+                case "s_open" | "s_close":
+                    struck += token.nesting
+                case "text" | "text_special" | "code_inline" | "image" if token.content:
+                    is_code = token.type == "code_inline"
+                    lines[-1].append(Span(token.content, bold > 0, struck > 0, is_code))
+        return [
+            Inline("".join(span.text for span in spans), tuple(spans), line + at)
+            for at, spans in enumerate(lines)
+        ]
 
     def _line(self, lines: tuple[int, int] | list[int] | None) -> int:
         return (lines[0] if lines else 0) + self._first

@@ -17,6 +17,9 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _LABEL_LIKE = re.compile(r"^(?:[A-Za-z]{0,8}[-_.]?\d{1,4}(?:\.\d+)*[A-Za-z]?)$")
+_FIELDS = set(Item.model_fields)
+"""What is set of every item: one set for all, since a long plan has many."""
+
 _NONE = re.compile(r"^(?:none|nothing|no|n/?a|-|–|—|nil|keine|nada|ninguna|nenhuma)\b.*$|^$", re.IGNORECASE)
 
 
@@ -67,7 +70,8 @@ def items_of(candidates: list[Candidate], problems: list[Problem]) -> tuple[Item
     by_fold |= {name.casefold(): name for name in ids if folded[name.casefold()] == 1}
     strict = any(candidate.recipe is not None for candidate in candidates)
     return tuple(
-        Item(
+        Item.model_construct(
+            _FIELDS,
             id=candidate.id,
             title=candidate.title,
             line=candidate.line,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from optrack.model.plan import Quantity, Status
+from optrack.plan.blocks import Inline
 from optrack.plan.quantity import TIME_UNITS, is_quantity, quantity
-from optrack.plan.text import Inline
 from optrack.plan.vocabulary import CJK, Words, alternatives, entries, plain, signs, words
 
 _STATES: tuple[Status, ...] = ("completed", "cancelled", "in_progress", "pending")

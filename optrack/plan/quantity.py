@@ -21,6 +21,9 @@ EFFORT_UNITS = (
     "seconds",
     "sessions",
 )
+_FIELDS = set(Quantity.model_fields)
+"""One set for all amounts, since a long plan has many."""
+
 _NUMBER_WORDS = {
     "half a": 0.5, "half an": 0.5, "half": 0.5, "one": 1, "a": 1, "an": 1, "two": 2, "three": 3, "four": 4, "five": 5,
     "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "twenty": 20,
@@ -79,7 +82,7 @@ def quantity(text: str, *, unit: str = "") -> Quantity:
     """
     text = text.strip()
     if len(text) > 2000 or _NOTHING.match(text):
-        return Quantity(text=text)
+        return _sized(text)
     outside, inside = _split_brackets(text)
     for part in (outside, *inside):
         found = _amount(text, part)
@@ -88,7 +91,11 @@ def quantity(text: str, *, unit: str = "") -> Quantity:
     bare = _BARE.fullmatch(text)
     if bare is not None:
         return _bounded(text, bare, unit)
-    return Quantity(text=text, unit=_span_unit(text) or _unit_of_change(text))
+    return _sized(text, unit=_span_unit(text) or _unit_of_change(text))
+
+
+def _sized(text: str, low: float | None = None, high: float | None = None, unit: str = "") -> Quantity:
+    return Quantity.model_construct(_FIELDS, text=text, low=low, high=high, unit=unit)
 
 
 def is_quantity(text: str) -> bool:
@@ -119,7 +126,7 @@ def _amount(text: str, part: str) -> Quantity | None:
     spelled = _SPELLED.search(part)
     if spelled is not None:
         number = float(_NUMBER_WORDS[spelled["number"].lower()])
-        return Quantity(text=text, low=number, high=number, unit=_UNITS[spelled["unit"].lower()])
+        return _sized(text, number, number, _UNITS[spelled["unit"].lower()])
     for pattern in (_SIGNED_COUNT, _COUNT):
         count = pattern.search(part)
         if count is not None:
@@ -134,17 +141,17 @@ def _bounded(text: str, found: re.Match[str], unit: str) -> Quantity:
     if groups.get("high"):
         second = _number(found["high"])
         if second < first:
-            return Quantity(text=text, unit=unit)
+            return _sized(text, unit=unit)
         first_unit = _UNITS.get((groups.get("first") or unit).strip().lower(), unit)
         if first_unit != unit:
-            return Quantity(text=text)
-        return Quantity(text=text, low=first, high=second, unit=unit)
+            return _sized(text)
+        return _sized(text, first, second, unit)
     bound = (groups.get("bound") or "").lower().strip()
     if re.fullmatch(_AT_MOST, bound) or "<" in sign or "≤" in sign:
-        return Quantity(text=text, high=first, unit=unit)
+        return _sized(text, None, first, unit)
     if bound or ">" in sign or "≥" in sign or groups.get("more"):
-        return Quantity(text=text, low=first, unit=unit)
-    return Quantity(text=text, low=first, high=first, unit=unit)
+        return _sized(text, first, None, unit)
+    return _sized(text, first, first, unit)
 
 
 def _number(text: str) -> float:

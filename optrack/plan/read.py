@@ -6,18 +6,17 @@ import gc
 from typing import Any
 
 from optrack.model.plan import Item, Plan, Problem, RecipeLayer
-from optrack.plan.blocks import Section
+from optrack.plan.blocks import Inline, Section
 from optrack.plan.candidate import Candidate
 from optrack.plan.candidates import find_candidates, walk
-from optrack.plan.decode import decode
 from optrack.plan.document import read_document
-from optrack.plan.front_matter import FrontMatter, read_front_matter
+from optrack.plan.fences import place_recipes, recipe_fences
+from optrack.plan.front_matter import FrontMatter, decode, read_front_matter
 from optrack.plan.items import items_of, settle_ids
 from optrack.plan.labels import read_label
 from optrack.plan.left_out import left_out, misspelt
 from optrack.plan.marks import Marked
 from optrack.plan.quantity import quantity
-from optrack.plan.recipe_blocks import place_recipes, recipe_fences
 from optrack.plan.series import Reader
 from optrack.plan.tellings import (
     AGAIN,
@@ -31,7 +30,6 @@ from optrack.plan.tellings import (
     ranking,
     take_breakdowns,
 )
-from optrack.plan.text import Inline
 from optrack.plan.vocabulary import is_no_plan, is_planlike, plain
 
 

@@ -6,85 +6,19 @@ import json
 import re
 import shlex
 from collections.abc import Iterable, Sequence
+from importlib.resources import files
 
 from pydantic import Field
 
 from optrack.errors import UsageError
 from optrack.model.value import Frozen
 
-_PLAN = """---
-title: {title}
-metric: output_throughput    # what verdicts are about; or {{name: …, unit: …, better: lower}}
-min_effect: 2%               # smaller differences are no change
----
-
-# {title}
-
-<!-- The first recipe is the base: every item's own recipe is laid over it, key by key. -->
-
-```yaml recipe
-engine: command                          # or sglang, vllm
-env: {{MODE: plain}}                       # for every step; null unsets an inherited variable
-launch: python server.py --port $PORT    # $PORT, $RUN_DIR and $ITEM_ID are set
-ready: {{http: /health, timeout: 10m}}
-bench: python bench.py --port $PORT      # or {{tool: sglang.bench_serving, num-prompts: 64}}
-launches: 3
-repetitions: 5
-```
-
-## Baseline
-
-What everything is compared with; it runs first.
-
-## Priority 1: Settings
-
-### 1A: First variant
-
-- **Hypothesis**: what you expect, and why
-- **Expected gain**: 5-10 %
-- **Effort**: 30 minutes
-
-```yaml recipe
-env: {{MODE: fast}}
-```
-
-### 1B: Second variant
-
-- **Expected gain**: 2-5 %
-- **Effort**: 1-2 hours
-
-```yaml recipe
-env: {{WORKERS: 2}}
-```
-
-### 1C: The best of both
-
-- **Needs**: 1A, 1B
-
-```yaml recipe
-combine: [1A, 1B]    # the treatments of those that were an improvement
-```
-
-## Priority 2: A patch
-
-- **Effort**: 1 day
-- **Skip if**: 1C is an improvement
-
-Once the patch is written, give it a recipe (a block `yaml recipe`): it is applied in a copy of the repository,
-`$REPO`, never in your tree.
-
-```yaml
-patch: patches/change.diff
-launch: cd "$REPO" && exec python3 server.py --port $PORT
-```
-"""
-
 
 def new_plan(title: str = "Optimisation plan") -> str:
     """Return the text of a new plan with this title; it passes `plan check`."""
     plain = " ".join(title.split()) or "Optimisation plan"
     safe = plain.replace(": ", " – ").replace(" #", " ").strip("'\"[]{}&*!|>%@`-?:#, ") or "Optimisation plan"
-    return _PLAN.format(title=safe)
+    return _template("new_plan.md").format(title=safe)
 
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
@@ -101,22 +35,9 @@ _BENCHES = (
     ("vllm.bench_serve", re.compile(r"\bvllm\s+bench\s+serve\b")),
 )
 _SET_BY_OPTRACK = frozenset(
-    {
-        "host",
-        "port",
-        "base-url",
-        "output-file",
-        "result-filename",
-        "result-dir",
-        "save-result",
-        "append-result",
-    }
+    "host port base-url output-file result-filename result-dir save-result append-result".split()
 )
-_SHORT = {
-    "-tp": "--tensor-parallel-size",
-    "-pp": "--pipeline-parallel-size",
-    "-dp": "--data-parallel-size",
-}
+_SHORT = {"-tp": "--tensor-parallel-size", "-pp": "--pipeline-parallel-size", "-dp": "--data-parallel-size"}
 _USUAL_PORTS = {"sglang": "30000", "vllm": "8000"}
 Argument = bool | int | float | str | list[str]
 
@@ -139,7 +60,8 @@ def plan_from_commands(server: str, bench: str, *, title: str = "New campaign") 
     served, benched = take_apart(server), take_apart(bench)
     engine = next((name for name, pattern in _SERVERS if pattern.search(server)), "command")
     tool = next((name for name, pattern in _BENCHES if pattern.search(bench)), None)
-    port = _port(served) or _USUAL_PORTS.get(engine)
+    port = served.options.get("port")
+    port = str(port) if isinstance(port, int) else _USUAL_PORTS.get(engine)
     lines = [] if engine == "command" else [f"engine: {engine}"]
     lines += _mapping("env", {**benched.env, **served.env})
     if engine == "command":
@@ -197,13 +119,7 @@ def _options(words: Sequence[str]) -> dict[str, Argument]:
             found[name] = [value] if equals else []
         elif name:
             found[name].append(word)
-    return {name: _argument(values) for name, values in found.items()}
-
-
-def _argument(values: list[str]) -> Argument:
-    if not values:
-        return True
-    return _typed(values[0]) if len(values) == 1 else values
+    return {n: (_typed(v[0]) if len(v) == 1 else v) if v else True for n, v in found.items()}
 
 
 def _typed(text: str) -> int | float | str:
@@ -227,11 +143,6 @@ def _server_lines(engine: str, served: Words) -> list[str]:
 
 def _kept(options: dict[str, Argument], without: Iterable[str]) -> dict[str, Argument]:
     return {name: value for name, value in options.items() if name.replace("_", "-") not in set(without)}
-
-
-def _port(served: Words) -> str | None:
-    port = served.options.get("port")
-    return str(port) if isinstance(port, int) else None
 
 
 def _without_env(command: str) -> str:
@@ -267,32 +178,16 @@ _YAML_WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y",
 
 
 def _document(title: str, recipe: list[str], *, known: bool) -> str:
-    metric = "output_throughput" if known else "throughput"
-    hint = "" if known else "\nSay under `metrics` where the benchmark's output has the metric named above.\n"
-    block = "\n".join(recipe)
-    return f"""---
-title: {json.dumps(title, ensure_ascii=False)}
-metric: {{name: {metric}, better: higher}}
-min_effect: 2%
----
+    return _template("plan_from_commands.md").format(
+        title=json.dumps(title, ensure_ascii=False),
+        heading=title,
+        metric="output_throughput" if known else "throughput",
+        hint=""
+        if known
+        else "\nSay under `metrics` where the benchmark's output has the metric named above.\n",
+        block="\n".join(recipe),
+    )
 
-# {title}
 
-What is tuned, on which machine, and what is known of it.
-{hint}
-```yaml recipe
-{block}
-```
-
-## Baseline
-
-## Priority 1: What to try first
-
-- **Expected gain**:
-- **Effort**:
-- **Hypothesis**:
-
-```yaml recipe
-env: {{}}
-```
-"""
+def _template(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")

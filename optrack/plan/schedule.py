@@ -169,11 +169,7 @@ def _order(plan: Plan, item: Item, worth: Mapping[str, Worth]) -> tuple[int, flo
 
 
 def _obstacle(
-    plan: Plan,
-    item: Item,
-    known: Mapping[str, ItemState],
-    children: Mapping[str, list[Item]],
-    attempts: int,
+    plan: Plan, item: Item, known: Mapping[str, ItemState], children: Mapping[str, list[Item]], attempts: int
 ) -> Reason | None:
     state = known.get(item.id)
     status = state.status if state is not None else item.status

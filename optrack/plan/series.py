@@ -12,11 +12,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from optrack.plan.blocks import Listing, Table
-from optrack.plan.candidate import NOTE, Candidate, is_baseline
-from optrack.plan.scores import (
+from optrack.plan.candidate import (
+    NOTE,
+    Candidate,
     Place,
     holds_groups,
     is_aside,
+    is_baseline,
     is_leaf,
     is_titled,
     is_told,

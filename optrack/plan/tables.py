@@ -8,11 +8,10 @@ from functools import cache
 
 from optrack.model.plan import Status
 from optrack.plan.attributes import Attribute, amount_of, canonical, effort_of
-from optrack.plan.blocks import Row, Table
+from optrack.plan.blocks import Inline, Row, Table
 from optrack.plan.candidate import Candidate
 from optrack.plan.labels import read_label
 from optrack.plan.marks import read_title, split_title, status_of
-from optrack.plan.text import Inline
 from optrack.plan.vocabulary import entries, level_of, plain, words
 
 _GAIN = re.compile(

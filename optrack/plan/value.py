@@ -9,6 +9,7 @@ from statistics import median
 from optrack.model.item import ItemState
 from optrack.model.plan import Item, Plan, Quantity
 from optrack.model.value import Frozen
+from optrack.model.wording import fixed, number
 
 _HOURS = {"seconds": 1 / 3600, "minutes": 1 / 60, "hours": 1.0, "days": 8.0, "weeks": 40.0, "months": 160.0}
 _TYPICAL = {"minutes": 0.5, "hours": 4.0, "days": 24.0, "weeks": 80.0, "months": 320.0}
@@ -128,8 +129,8 @@ def _unit(item: Item) -> str:
 
 def _text(item: Item, gain: float, hours: float, trust: float) -> str:
     hoped = item.gain.text if item.gain is not None else "a usual gain"
-    effort = item.effort.text if item.effort is not None else f"about {hours:g} hours"
+    effort = item.effort.text if item.effort is not None else f"about {number(hours)} hours"
     corrected = (
-        f", corrected by {trust:.2f} for how such estimates came true" if abs(trust - 1) > 0.005 else ""
+        f", corrected by {fixed(trust, 2)} for how such estimates came true" if abs(trust - 1) > 0.005 else ""
     )
-    return f"{hoped} for {effort} (expected {gain:.1%}{corrected})"
+    return f"{hoped} for {effort} (expected {fixed(100 * gain, 1)}%{corrected})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log
+from math import log as ln
 
 from optrack.model.judgement import Effect
 from optrack.model.markdown import plain
@@ -63,21 +63,21 @@ class Chart(Frozen):
 
     def place(self, fraction: float) -> float:
         """Return where an effect lies on the axis, from 0 to 1; what is beyond it stays at its end."""
-        at = log(max(1 + fraction, _LOWEST_RATIO))
+        at = ln(max(1 + fraction, _LOWEST_RATIO))
         return min(max((at - self.low) / (self.high - self.low), 0.0), 1.0)
 
     def ticks(self, most: int) -> tuple[float, ...]:
         """Return round effects within the axis, with no change among them, `most` at most."""
-        within = [tick for tick in _TICKS if self.low <= log(1 + tick) <= self.high]
+        within = [tick for tick in _TICKS if self.low <= ln(1 + tick) <= self.high]
         gap = (self.high - self.low) / most
-        kept = [0.0]
-        for tick in sorted(within, key=lambda t: abs(log(1 + t))):
-            if all(abs(log(1 + tick) - log(1 + other)) >= gap for other in kept):
-                kept.append(tick)
-        return tuple(sorted(kept))
+        chosen = [0.0]
+        for tick in sorted(within, key=lambda t: abs(ln(1 + t))):
+            if all(abs(ln(1 + tick) - ln(1 + other)) >= gap for other in chosen):
+                chosen.append(tick)
+        return tuple(sorted(chosen))
 
 
-def chart_of(found: Log) -> Chart:
+def chart_of(log: Log) -> Chart:
     """Return the chart of a log: the items that have a judgement, in plan order."""
     bars = tuple(
         Bar(
@@ -88,23 +88,23 @@ def chart_of(found: Log) -> Chart:
             effect=state.judgement.effect,
             text=plain(f"{item_verdict(state)} {effect_text(state.judgement.effect, none='')}"),
             measured=level(
-                found.run(state.judgement.candidate), found.metric.name, found.run(state.judgement.baseline)
+                log.run(state.judgement.candidate), log.metric.name, log.run(state.judgement.baseline)
             ),
         )
-        for state in found.states
+        for state in log.states
         if state.judgement is not None
     )
-    lows = [log(max(1 + b.effect.low, _LOWEST_RATIO)) for b in bars if b.effect is not None]
-    highs = [log(1 + b.effect.high) for b in bars if b.effect is not None and b.effect.high > -1]
-    least = log(1 + max(found.plan.min_effect, 0.001)) * 2
+    lows = [ln(max(1 + b.effect.low, _LOWEST_RATIO)) for b in bars if b.effect is not None]
+    highs = [ln(1 + b.effect.high) for b in bars if b.effect is not None and b.effect.high > -1]
+    least = ln(1 + max(log.plan.min_effect, 0.001)) * 2
     return Chart(
-        title=plain(found.plan.title),
-        metric=plain(found.metric.name),
-        better=found.metric.better or "",
+        title=plain(log.plan.title),
+        metric=plain(log.metric.name),
+        better=log.metric.better or "",
         bars=bars,
         low=min([-least, *lows]) * 1.05,
         high=max([least, *highs]) * 1.05,
-        min_effect=found.plan.min_effect,
+        min_effect=log.plan.min_effect,
     )
 
 

@@ -12,18 +12,40 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from optrack.model.wording import (
-    MINUS,
-    amount,
-    counted,
-    cut,
-    ends,
-    fixed,
-    interval,
-    launches,
-    level,
-    listed,
-    number,
-    percent,
+    MINUS as MINUS,
+)
+from optrack.model.wording import (
+    amount as amount,
+)
+from optrack.model.wording import (
+    counted as counted,
+)
+from optrack.model.wording import (
+    cut as cut,
+)
+from optrack.model.wording import (
+    ends as ends,
+)
+from optrack.model.wording import (
+    fixed as fixed,
+)
+from optrack.model.wording import (
+    interval as interval,
+)
+from optrack.model.wording import (
+    launches as launches,
+)
+from optrack.model.wording import (
+    level as level,
+)
+from optrack.model.wording import (
+    listed as listed,
+)
+from optrack.model.wording import (
+    number as number,
+)
+from optrack.model.wording import (
+    percent as percent,
 )
 
 if TYPE_CHECKING:
@@ -31,47 +53,6 @@ if TYPE_CHECKING:
     from optrack.model.judgement import Effect, Judgement
     from optrack.model.plan import Quantity
     from optrack.model.run import Run
-
-__all__ = [
-    "BLOCKED",
-    "COMPARISON",
-    "MINUS",
-    "NEXT",
-    "NO_VERDICT",
-    "OUTCOME",
-    "RUNNING",
-    "STATUS",
-    "VERDICT",
-    "Mark",
-    "Tone",
-    "amount",
-    "bounds",
-    "clock",
-    "compact",
-    "counted",
-    "cut",
-    "duration",
-    "effect",
-    "ends",
-    "fixed",
-    "flags",
-    "interval",
-    "launches",
-    "level",
-    "listed",
-    "number",
-    "outcome_mark",
-    "percent",
-    "quantity",
-    "ratio",
-    "short_effect",
-    "size",
-    "span",
-    "status_mark",
-    "timestamp",
-    "verdict_mark",
-    "words",
-]
 
 
 def compact(value: float | None, unit: str = "") -> str:

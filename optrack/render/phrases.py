@@ -7,21 +7,8 @@ from typing import TYPE_CHECKING
 
 from optrack.judge.derived import derived_text
 from optrack.judge.evidence import compared
-from optrack.judge.lineage import both_effects
+from optrack.judge.lineage import both_effects as both_effects
 from optrack.render.format import amount, launches, percent, timestamp, words
-
-__all__ = [
-    "adoption_evidence",
-    "adoption_status",
-    "base_name",
-    "both_effects",
-    "derived",
-    "expected_range",
-    "how_measured",
-    "item_verdict",
-    "level",
-    "verdict_words",
-]
 
 if TYPE_CHECKING:
     from optrack.judge.baselines import BaselineMeasurement
@@ -38,16 +25,16 @@ def verdict_words(judgement: Judgement | None) -> str:
         return "-"
     if judgement.verdict is None:
         return "no verdict: unfair" if judgement.comparison == "unfair" else "no verdict"
-    said = words(judgement.verdict)
+    verdict = words(judgement.verdict)
     if judgement.comparison == "unknown" and judgement.verdict not in ("failed", "inconclusive"):
-        said += " (fairness unknown)"
-    return f"{said} (confounded)" if judgement.attribution.status == "confounded" else said
+        verdict += " (fairness unknown)"
+    return f"{verdict} (confounded)" if judgement.attribution.status == "confounded" else verdict
 
 
 def item_verdict(state: ItemState) -> str:
     """Return an item's verdict in force, marked where its recipe was edited since."""
-    said = verdict_words(state.judgement)
-    return f"{said} (stale)" if state.stale and state.judgement else said
+    verdict = verdict_words(state.judgement)
+    return f"{verdict} (stale)" if state.stale and state.judgement else verdict
 
 
 def level(run: Run | None, metric: str, other: Run | None = None) -> str:

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from urllib.parse import unquote_to_bytes
 
-from optrack.model.masking import is_masked, mask_text
+from optrack.model.secrets.masking import is_masked, mask_text
 from optrack.model.snapshot import Environment, GitState, Snapshot
 
 _BYTES = "bytes:"

@@ -12,7 +12,7 @@ from optrack.judge.evidence import CONFIDENCE, compared
 from optrack.judge.multiplicity import family_statement
 from optrack.model.item import ItemState
 from optrack.model.judgement import Difference, Judgement
-from optrack.model.metrics import Sample, series_of
+from optrack.model.metrics import Sample
 from optrack.model.plan import Quantity
 from optrack.model.run import Failure, Run
 from optrack.plan.schedule import comparisons
@@ -41,14 +41,14 @@ def is_set_by_hand(log: Log, state: ItemState) -> bool:
 def facts(state: ItemState) -> list[str]:
     """Return an item's status, what its judgement says of the comparison, and what the plan says of it."""
     item, judgement = state.item, state.judgement
-    found = [words(state.status)]
+    texts = [words(state.status)]
     if judgement is not None:
-        found += [f"comparison {judgement.comparison}", f"attribution {judgement.attribution.status}"]
+        texts += [f"comparison {judgement.comparison}", f"attribution {judgement.attribution.status}"]
     named: tuple[tuple[str, Quantity | None], ...] = (("expected", item.gain), ("effort", item.effort))
-    found += [f"{name} {quantity(value)}" for name, value in named if value]
-    found += [f"risk {item.risk}"] if item.risk else []
-    found += [f"needs {', '.join(item.needs)}"] if item.needs else []
-    return found + [flag for flag in ("archived", "stale", "adopted") if getattr(state, flag)]
+    texts += [f"{name} {quantity(value)}" for name, value in named if value]
+    texts += [f"risk {item.risk}"] if item.risk else []
+    texts += [f"needs {', '.join(item.needs)}"] if item.needs else []
+    return texts + [flag for flag in ("archived", "stale", "adopted") if getattr(state, flag)]
 
 
 # -- where the campaign stands ---------------------------------------------------------------------------
@@ -90,41 +90,24 @@ def best_item(log: Log) -> ItemState | None:
     return gains[max(gains)] if gains else None
 
 
-class Reached(NamedTuple):
-    """The best level measured, as text, and whether it reaches the plan's target."""
-
-    best: str
-    is_reached: bool
-
-
-def is_comparable(log: Log) -> bool:
-    """Whether the plan's target is one of its metric."""
+def target_bound(log: Log) -> float | None:
+    """Return the level that reaches the plan's target; None where the target isn't one of its metric."""
     target, metric = log.plan.target, log.metric
     if target is None or metric.better is None or target.unit.strip() not in ("", metric.unit):
-        return False
-    return _bound(log) is not None
-
-
-def reached(log: Log) -> Reached | None:
-    """Return the best of the baseline and the best item against a target that is comparable; None unmeasured."""
-    best, base, bound = best_item(log), baseline_run(log), _bound(log)
-    candidate = log.run(best.judgement.candidate) if best and best.judgement else None
-    against = log.run(best.judgement.baseline) if best and best.judgement else None
-    levels = [compared(candidate, against, log.metric.name)[0]] if candidate else []
-    levels += [series_of(base.samples, log.metric.name)] if base else []
-    found = [series.level for series in levels if series is not None]
-    if not found or bound is None:
         return None
-    top = max(found) if log.metric.better == "higher" else min(found)
-    is_reached = top >= bound if log.metric.better == "higher" else top <= bound
-    return Reached(amount(top, log.metric.unit), is_reached)
+    return target.low if metric.better == "higher" else target.high
 
 
-def _bound(log: Log) -> float | None:
-    target = log.plan.target
-    if target is None:
-        return None
-    return target.low if log.metric.better != "lower" else target.high
+def best_level(log: Log) -> float | None:
+    """Return the better level of the baseline and the best item, None where neither was measured."""
+    best, base = best_item(log), baseline_run(log)
+    runs: list[tuple[Run | None, Run | None]] = [(base, None)]
+    if best and best.judgement:
+        runs.append((log.run(best.judgement.candidate), log.run(best.judgement.baseline)))
+    pairs = (compared(run, other, log.metric.name) for run, other in runs if run is not None)
+    levels = [series.level for series, _ in pairs if series is not None]
+    better = max if log.metric.better == "higher" else min
+    return better(levels) if levels else None
 
 
 def done(log: Log) -> str:
@@ -181,21 +164,21 @@ class Decision(NamedTuple):
 
 def decisions(log: Log) -> list[Decision]:
     """Return the decisions in the order in which they were made."""
-    found = [
+    made = [
         Decision(t.at, t.item, f"marked {words(t.after)} by hand", t.who, t.why)
         for t in log.transitions
         if t.by_hand
     ]
-    found += [
+    made += [
         Decision(a.at, a.item, "adopted as the new baseline", a.who, a.why, a.run or "")
         for a in log.adoptions
     ]
-    found += [
+    made += [
         Decision(a.undone_at, a.item, "adoption undone", a.undone_by or "", "")
         for a in log.adoptions
         if a.undone_at is not None
     ]
-    return sorted(found)
+    return sorted(made)
 
 
 class Failures(NamedTuple):
@@ -260,11 +243,11 @@ def launch_rows(metric: str, run: Run, other: Run | None) -> list[LaunchRow]:
 
 
 def _by_launch(run: Run | None, metric: str) -> dict[int, list[Sample]]:
-    found: dict[int, list[Sample]] = {}
+    launches: dict[int, list[Sample]] = {}
     for sample in run.samples if run else ():
         if sample.metric.name == metric:
-            found.setdefault(sample.launch, []).append(sample)
-    return found
+            launches.setdefault(sample.launch, []).append(sample)
+    return launches
 
 
 def _values(samples: Sequence[Sample] | None) -> str:

@@ -86,9 +86,9 @@ def _trusted(make: Callable[..., str]) -> Callable[..., Markup]:
     return lambda value, *arguments, **options: Markup(make(value, *arguments, **options))
 
 
-def _value(found: Any) -> str:
+def _value(value: Any) -> str:
     """Return a recipe's or snapshot's value as code, or that it isn't set."""
-    if found is None:
+    if value is None:
         return "not set"
-    text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False, default=str)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return markdown.cell_code(fmt.cut(text, _VALUE_CHARS)) if text else "empty"

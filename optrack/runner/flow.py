@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 
-from optrack.app.evaluator import Evaluator, record_judgement
+from optrack.app.evaluator import Evaluator
 from optrack.engines.protocol import BenchCommand
 from optrack.host.capture import capture_after
 from optrack.host.launch import StageFailed, wait_until_ready
 from optrack.host.teardown import tear_down
 from optrack.judge.failures import plain_failure
+from optrack.judge.reasons import HOST_CAUSES
 from optrack.model.events import PartsCaptured, RunEnded, RunStarted
 from optrack.model.judgement import Judgement
+from optrack.model.plan import Status
 from optrack.runner.capture import (
     BEFORE_BENCH_S,
     capture_before,
@@ -25,10 +27,12 @@ from optrack.runner.capture import (
 from optrack.runner.context import RunContext
 from optrack.runner.launch import Launch, choose_place
 from optrack.runner.measure import measure, run_checks, warm_up
-from optrack.runner.session import Arm, RunResult
+from optrack.runner.session import Arm
+
+SUCCEEDED = RunEnded(outcome="succeeded", stage="teardown")
 
 
-def run_session(context: RunContext) -> RunResult:
+def run_session(context: RunContext) -> RunEnded:
     """Measure both arms launch by launch, judge the candidate, record how it ended, and return that."""
     with context.session.parser:
         context.session.parser.start()
@@ -58,7 +62,7 @@ def run_launches(context: RunContext) -> None:
             run_launch(context, arm, number)
         except StageFailed as failed:
             failure = context.store.gate.value(failed.failure)
-            arm.result = RunResult(failed.outcome, failed.stage, failure)
+            arm.result = RunEnded(outcome=failed.outcome, stage=failed.stage, failure=failure)
             return
         if is_settled(context):
             context.note(f"settled after {session.kept + candidate.launches} pairs of launches")
@@ -178,12 +182,12 @@ def is_settled(context: RunContext) -> bool:
     return Evaluator(reader, context.session.plan).settled(candidate, baseline)
 
 
-def finish(context: RunContext) -> RunResult:
+def finish(context: RunContext) -> RunEnded:
     """Close the session's runs, judge the candidate, and leave its item where that puts it."""
     session, baseline = context.session, context.session.baseline
     for arm in session.arms:
         look_again(context, arm)
-    result = session.candidate.result or RunResult("succeeded")
+    result = session.candidate.result or SUCCEEDED
     if baseline is not None and baseline.launches:
         record_result(context, baseline, baseline_result(baseline, result))
         if baseline.result is not None:
@@ -205,59 +209,59 @@ def look_again(context: RunContext, arm: Arm) -> None:
     context.store.record(arm.run.id, PartsCaptured.of(after, arm.snapshot))
 
 
-def judge(context: RunContext, result: RunResult) -> Judgement | None:
+def judge(context: RunContext, result: RunEnded) -> Judgement | None:
     """Return and record the judgement of the candidate; None for the baseline itself, and for a run that was
     interrupted or that the host made fail: it shows nothing, so what was found before stays in force."""
     plan, store = context.session.plan, context.store
     run = store.reader.run(context.session.candidate.run.id)
-    if run.item == plan.baseline or result.outcome == "interrupted" or result.is_hosts_fault:
+    if run.item == plan.baseline or result.outcome == "interrupted" or is_hosts_fault(result):
         return None
     ended = {"outcome": result.outcome, "stage": result.stage, "failure": result.failure}
     evaluator = Evaluator(store.reader, plan)
     judgement = evaluator.judge(run.model_copy(update=ended))
-    record_judgement(store, evaluator, judgement, run, datetime.now(UTC))
+    evaluator.record(store, judgement, run, datetime.now(UTC))
     return judgement
 
 
-def with_standing(result: RunResult, judgement: Judgement | None) -> RunResult:
+def with_standing(result: RunEnded, judgement: Judgement | None) -> RunEnded:
     """Return the result with where it leaves the item, and why: a result completes it, a failed experiment included."""
-    why = result.failure.message if result.failure else ""
+    cause = result.failure.message if result.failure else ""
+    status: Status = "pending"
     if result.outcome == "interrupted":
-        return result._replace(item_status="pending", reason=why or "the run was interrupted")
-    if result.is_hosts_fault:
-        return result._replace(item_status="pending", reason=f"the host, not the item, is at fault: {why}")
-    if judgement is None and result.outcome == "succeeded":
-        return result._replace(item_status="completed", reason="the baseline was measured")
-    if judgement is None:
-        return result._replace(item_status="pending", reason="the baseline couldn't be measured")
-    reason = judgement.reasons[0] if judgement.reasons else f"verdict: {judgement.verdict}"
-    return result._replace(item_status="completed", reason=reason, verdict=judgement.verdict)
+        why = cause or "the run was interrupted"
+    elif is_hosts_fault(result):
+        why = f"the host, not the item, is at fault: {cause}"
+    elif judgement is None and result.outcome != "succeeded":
+        why = "the baseline couldn't be measured"
+    elif judgement is None:
+        status, why = "completed", "the baseline was measured"
+    else:
+        status, why = "completed", next(iter(judgement.reasons), f"verdict: {judgement.verdict}")
+    verdict = judgement.verdict if judgement is not None else None
+    return result.model_copy(update={"item_after": status, "why": why, "verdict": verdict})
 
 
-def record_result(context: RunContext, arm: Arm, result: RunResult) -> None:
+def is_hosts_fault(result: RunEnded) -> bool:
+    """Whether a run ended for a cause that says nothing of its item."""
+    return result.failure is not None and result.failure.kind in HOST_CAUSES
+
+
+def record_result(context: RunContext, arm: Arm, result: RunEnded) -> None:
     """Record how an arm's run ended, and with it where its item stands."""
-    end = RunEnded(
-        outcome=result.outcome,
-        stage=result.stage,
-        failure=result.failure,
-        item_after=result.item_status,
-        why=result.reason,
-        verdict=result.verdict,
-        seconds=round(time.monotonic() - arm.begin, 3),
-    )
-    context.store.record(arm.run.id, end)
+    seconds = round(time.monotonic() - arm.begin, 3)
+    context.store.record(arm.run.id, result.model_copy(update={"seconds": seconds}))
 
 
-def baseline_result(baseline: Arm, candidate: RunResult) -> RunResult:
+def baseline_result(baseline: Arm, candidate: RunEnded) -> RunEnded:
     """Return how the baseline's run ended: its own way, or interrupted with the whole session."""
-    ended = candidate if candidate.outcome == "interrupted" else RunResult("succeeded")
-    return (baseline.result or ended)._replace(reason="measured beside another run")
+    ended = candidate if candidate.outcome == "interrupted" else SUCCEEDED
+    return (baseline.result or ended).model_copy(update={"why": "measured beside another run"})
 
 
-def broken_off(baseline: RunResult) -> RunResult:
+def broken_off(baseline: RunEnded) -> RunEnded:
     """Return how the candidate's run ends where the baseline beside it fails: nothing can be compared any more."""
     if baseline.outcome == "interrupted":
         return baseline
     what = baseline.failure.message if baseline.failure else baseline.outcome
     failure = plain_failure("baseline_failed", f"the baseline measured beside it failed: {what}")
-    return RunResult("interrupted", baseline.stage, failure)
+    return RunEnded(outcome="interrupted", stage=baseline.stage, failure=failure)

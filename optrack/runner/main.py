@@ -19,14 +19,14 @@ from optrack.app.rejudging import credit_again
 from optrack.errors import HostUnfitError, OptrackError
 from optrack.host.command import become_subreaper, go_below_supervisor
 from optrack.judge.failures import plain_failure
-from optrack.model.events import ProcessStarted
+from optrack.model.events import ProcessStarted, RunEnded
 from optrack.model.plan import Status
 from optrack.model.run import SUPERVISOR
 from optrack.runner.context import RunContext, StopSignal
 from optrack.runner.fitness import take_host
 from optrack.runner.flow import finish, run_session
 from optrack.runner.notify import notify
-from optrack.runner.session import RunResult, Session, session_of
+from optrack.runner.session import Session, session_of
 from optrack.settings import load_settings
 
 _FROM_NEXT: tuple[Status, ...] = ("pending",)
@@ -103,7 +103,7 @@ def _run(project: Project, session: Session, stop: StopSignal) -> int:
         traceback.print_exc()
         message = f"optrack itself failed: {error!r}; see runner.log in the run's folder"
         failure = plain_failure("runner_error", message, traceback.format_exc())
-        session.candidate.result = RunResult("interrupted", "teardown", failure)
+        session.candidate.result = RunEnded(outcome="interrupted", stage="teardown", failure=failure)
         finish(context)
         return 1
     finally:

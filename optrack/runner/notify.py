@@ -10,9 +10,9 @@ from pathlib import Path
 from optrack.app.answers import document
 from optrack.app.answers.runs import RunEndedAnswer, RunView
 from optrack.engines.server import http_client
-from optrack.model.gate import Gate
 from optrack.model.judgement import Judgement
 from optrack.model.run import Run
+from optrack.model.secrets.gate import Gate
 
 _PATIENCE_S = 30.0
 _LONG = {"run": {"snapshot", "recipe", "artifacts"}, "judgement": {"differences"}}

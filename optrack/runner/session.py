@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from optrack.app.campaign import Campaign
 from optrack.app.project import now
@@ -21,35 +20,17 @@ from optrack.host.proc import own_identity
 from optrack.host.sampler import Sampler
 from optrack.host.tree import Tree
 from optrack.judge.evidence import rules_of
-from optrack.judge.reasons import HOST_CAUSES
 from optrack.judge.sequential import launch_order
-from optrack.model.judgement import Verdict
+from optrack.model.events import RunEnded
 from optrack.model.metrics import Metric
-from optrack.model.plan import Item, Plan, Status
+from optrack.model.plan import Item, Plan
 from optrack.model.recipe import Recipe
-from optrack.model.run import Failure, Outcome, Run, Stage, new_run_id
+from optrack.model.run import Run, new_run_id
 from optrack.model.snapshot import Snapshot
 from optrack.model.value import digest
 from optrack.plan.resolve import Resolved
 from optrack.runner.resume import Resuming, Wanted, earlier_of, interrupted_since
 from optrack.settings import Settings, project_salt
-
-
-class RunResult(NamedTuple):
-    """How an arm's run ended, in which stage, and why if it didn't succeed; once it is judged, its verdict, and where
-    that leaves the item (None: where it is) with the reason."""
-
-    outcome: Outcome
-    stage: Stage = "teardown"
-    failure: Failure | None = None
-    verdict: Verdict | None = None
-    item_status: Status | None = None
-    reason: str = ""
-
-    @property
-    def is_hosts_fault(self) -> bool:
-        """Whether the run ended for a cause that says nothing of its item."""
-        return self.failure is not None and self.failure.kind in HOST_CAUSES
 
 
 @dataclass
@@ -65,7 +46,7 @@ class Arm:
     tree: Tree | None = None
     code: CodeCapture | None = None
     snapshot: Snapshot | None = None
-    result: RunResult | None = None
+    result: RunEnded | None = None
     notes: set[str] = field(default_factory=set)
     sampler: Sampler | None = None
     begin: float = field(default_factory=time.monotonic)

@@ -1,4 +1,4 @@
-"""What of a run lies in tables beside its own, read for many runs in one query each."""
+"""Reads runs by their names, and what of many runs lies in tables beside their own in one query each."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+from optrack.errors import UsageError
 from optrack.model.metrics import Sample
 from optrack.model.snapshot import Snapshot, snapshot_of
+from optrack.model.text import nearest
 from optrack.store import rows
 
 Part = Literal["stages", "samples", "snapshot", "artifacts", "notes"]
@@ -97,6 +99,24 @@ def _texts(facts: Iterable[tuple[str, Any]], field: str) -> dict[str, tuple[str,
     for run, event in facts:
         groups.setdefault(run, {})[rows.stored(event[field])] = None
     return {run: tuple(texts) for run, texts in groups.items()}
+
+
+def full_id(connection: sqlite3.Connection, name: str) -> str:
+    """Return the id of the run that a name means: its id, the beginning of it, or any part that no other has.
+
+    Raises UsageError for an unknown one, naming the nearest, and for one that several runs answer to.
+    """
+    if connection.execute("SELECT 1 FROM run WHERE id = ?", (name,)).fetchone():
+        return name
+    known = [row["id"] for row in connection.execute("SELECT id FROM run ORDER BY seq DESC, id DESC")]
+    for found in ([i for i in known if i.startswith(name)], [i for i in known if name in i]):
+        if name and len(found) == 1:
+            return str(found[0])
+        if name and found:
+            several = ", ".join(found[:5])
+            raise UsageError(f"{name} could be {len(found)} runs", hint=f"the latest are {several}")
+    near = nearest(name, known[:1000], cutoff=0.5) or next(iter(known), None)
+    raise UsageError(f"there is no run {name}", hint=f"did you mean {near}?" if near else "nothing ran yet")
 
 
 LOADERS: Mapping[Part, Callable[[sqlite3.Connection, Sequence[str]], Mapping[str, Any]]] = {

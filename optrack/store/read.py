@@ -1,16 +1,14 @@
-"""The record's read side: core values from the views of the database, through sqlite3 alone."""
+"""The record's read side: values of the model from the views of the database, asked for in plain SQL."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from optrack.errors import StoreError, UsageError
+from optrack.errors import StoreError
 from optrack.model.events import FOLLOWED, FOLLOWED_BESIDE, Entry, ProcessStarted, RunRejected
 from optrack.model.item import (
     Acceptance,
@@ -23,11 +21,9 @@ from optrack.model.item import (
 )
 from optrack.model.metrics import Sample
 from optrack.model.run import ProcessId, Run
-from optrack.model.text import nearest
 from optrack.store import rows
-from optrack.store import rows as failures
-from optrack.store.parts import LOADERS, WHOLE, Part, rows_in, samples_by_event, samples_of
-from optrack.store.schema import connect_to_read, database_path, file_id, lost_error, read_error, standing
+from optrack.store.parts import LOADERS, WHOLE, Part, full_id, rows_in, samples_by_event, samples_of
+from optrack.store.schema import Source, database_path, standing
 
 _NOT_READABLE = {
     "missing": ("doesn't exist", "`optrack next` creates it"),
@@ -45,15 +41,12 @@ class Reader:
     Safe to use from several threads, one call at a time.
     """
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        self.path = path
-        self._connection = connection
-        self._lock = threading.Lock()
-        self._file = file_id(path)
+    def __init__(self, source: Source) -> None:
+        self.path = source.path
+        self._source = source
         self._recipes: dict[str, Mapping[str, Any]] = {}
         self._states: rows.KnownStates = {}
         self._items: dict[str, tuple[int, tuple[ItemState, ...]]] = {}
-        connection.row_factory = sqlite3.Row
 
     @classmethod
     def open(cls, url: str | Path) -> Reader:
@@ -66,11 +59,11 @@ class Reader:
         if state != "current":
             what, hint = _NOT_READABLE[state]
             raise StoreError(f"{path} {what}", hint=hint)
-        return cls(path, connect_to_read(path))
+        return cls(Source(path))
 
     def close(self) -> None:
         """Close the connection."""
-        self._connection.close()
+        self._source.close()
 
     def __enter__(self) -> Self:
         return self
@@ -80,13 +73,12 @@ class Reader:
 
     def require_in_place(self) -> None:
         """Raise StoreError where the database's name stands for another file now, or for none."""
-        if file_id(self.path) != self._file:
-            raise lost_error(self.path)
+        self._source.require_in_place()
 
     def version(self) -> int:
         """Return a number that changes once anybody has written since the last call; costs microseconds."""
-        with self._reading() as connection:
-            return _version(connection)
+        with self._source.reading() as connection:
+            return self._source.version(connection)
 
     def stamp(self, plan: str) -> str | None:
         """Return the digest of what the last sync of the plan read; None if it was never synced."""
@@ -98,8 +90,8 @@ class Reader:
 
         They are read again only once anybody has written.
         """
-        with self._reading() as connection:
-            version = _version(connection)
+        with self._source.reading() as connection:
+            version = self._source.version(connection)
             if self._items.get(plan, (None,))[0] == version:
                 return self._items[plan][1]
             notes: dict[int, tuple[Note, ...]] = {}
@@ -136,20 +128,20 @@ class Reader:
         where, values = _where({"plan": plan, "id": item})
         if item is not None:
             where = f"WHERE item_key {'IN' if plan is None else '='} (SELECT key FROM item {where})"
-        most = -1 if limit is None else limit
-        return self._runs(f"{where} ORDER BY seq DESC, id DESC LIMIT ?", *values, most, with_=with_)
+        most = "" if limit is None else f"LIMIT {limit:d}"
+        return self._runs(f"{where} ORDER BY seq DESC, id DESC {most}", *values, with_=with_)
 
     def runs_by_id(self, ids: Iterable[str], *, with_: Collection[Part] = WHOLE) -> dict[str, Run]:
         """Return those of the runs, named by their full ids, that there are, with these parts of each."""
         wanted = list(dict.fromkeys(ids))
-        with self._reading() as connection:
+        with self._source.reading() as connection:
             found = rows_in(connection, "SELECT * FROM run_record WHERE id IN ({})", wanted)
             return {run.id: run for run in self._with_parts(connection, found, with_)}
 
     def samples(self, runs: Iterable[str], metric: str | None = None) -> dict[str, tuple[Sample, ...]]:
         """Return the samples of each of the runs, of one metric or of all; none for a run without."""
         wanted = list(dict.fromkeys(runs))
-        with self._reading() as connection:
+        with self._source.reading() as connection:
             return dict.fromkeys(wanted, ()) | samples_of(connection, wanted, metric)
 
     def beside(self, run: str) -> str | None:
@@ -159,7 +151,7 @@ class Reader:
     def paired(self, runs: Iterable[str]) -> dict[str, str]:
         """Return, for those of the runs that a baseline's run was measured beside, that run's id."""
         query = "SELECT id, paired_run FROM run WHERE paired_run IN ({}) ORDER BY seq"
-        with self._reading() as connection:
+        with self._source.reading() as connection:
             return {
                 row["paired_run"]: row["id"] for row in rows_in(connection, query, list(dict.fromkeys(runs)))
             }
@@ -181,8 +173,8 @@ class Reader:
 
         Raises UsageError for an unknown one, naming the nearest, and for one that several runs answer to.
         """
-        with self._reading() as connection:
-            name = _run_named(connection, run)
+        with self._source.reading() as connection:
+            name = full_id(connection, run)
             found = connection.execute("SELECT * FROM run_record WHERE id = ?", (name,)).fetchall()
             return self._with_parts(connection, found, with_)[0]
 
@@ -211,7 +203,7 @@ class Reader:
             f"AND e.seq > ? AND (e.run = ? AND e.kind IN {FOLLOWED} OR e.run <> ? AND e.kind IN {FOLLOWED_BESIDE}) "
             "ORDER BY e.seq"
         )
-        with self._reading() as connection:
+        with self._source.reading() as connection:
             found = connection.execute(query, (run, run, after, run, run)).fetchall()
             measured = [row["seq"] for row in found if row["kind"] == "repetition_measured"]
             samples = samples_by_event(connection, {row["run"] for row in found}, measured)
@@ -221,7 +213,7 @@ class Reader:
         """Return the recorded transitions with numbers above `after`, oldest first."""
         where, values = _where({"plan": plan, "item": item})
         query = f"SELECT * FROM transition_record {where} AND seq > ? ORDER BY seq"
-        return tuple(map(rows.transition, self._all(query, *values, after)))
+        return self._values(Transition, query, *values, after)
 
     def judgements(self, plan: str, item: str | None = None) -> tuple[Judged, ...]:
         """Return all recorded judgements, oldest first."""
@@ -233,18 +225,18 @@ class Reader:
     def acceptances(self, plan: str, item: str | None = None) -> tuple[Acceptance, ...]:
         """Return the acceptances in force: all of the plan, or those that hold for one item's comparisons."""
         query = "SELECT * FROM acceptance_record WHERE plan = ? ORDER BY seq"
-        found = map(rows.acceptance, self._all(query, plan))
+        found = self._values(Acceptance, query, plan)
         return tuple(a for a in found if item is None or a.item is None or a.item == item)
 
     def adoptions(self, plan: str) -> tuple[Adoption, ...]:
         """Return the plan's lineage of bases: the adoptions in force, the latest last."""
         query = "SELECT * FROM adoption_record WHERE plan = ? AND undone_at IS NULL ORDER BY seq"
-        return tuple(map(rows.adoption, self._all(query, plan)))
+        return self._values(Adoption, query, plan)
 
     def adoption_history(self, plan: str) -> tuple[Adoption, ...]:
         """Return every adoption that was ever made in the plan, undone ones too, in their order."""
         query = "SELECT * FROM adoption_record WHERE plan = ? ORDER BY seq"
-        return tuple(map(rows.adoption, self._all(query, plan)))
+        return self._values(Adoption, query, plan)
 
     def rejections(self, plan: str) -> Mapping[str, str]:
         """Return the runs that somebody found can't be compared with, each with the latest reason given."""
@@ -258,12 +250,10 @@ class Reader:
     def failures(self, plan: str | None = None) -> tuple[KnownFailure, ...]:
         """Return the failures that runs met, by fingerprint, the latest first."""
         where, values = _where({"plan": plan}, "fingerprint IS NOT NULL AND outcome <> 'interrupted'")
-        return failures.by_fingerprint(
-            self._all(f"SELECT * FROM run_record {where} ORDER BY seq, id", *values)
-        )
+        return rows.by_fingerprint(self._all(f"SELECT * FROM run_record {where} ORDER BY seq, id", *values))
 
     def _runs(self, rest: str, *values: object, with_: Collection[Part] = ()) -> tuple[Run, ...]:
-        with self._reading() as connection:
+        with self._source.reading() as connection:
             found = connection.execute(f"SELECT * FROM run_record {rest}", values).fetchall()
             return self._with_parts(connection, found, with_)
 
@@ -287,43 +277,15 @@ class Reader:
         for row in rows_in(connection, "SELECT digest, data FROM content WHERE digest IN ({})", missing):
             self._recipes[row["digest"]] = json.loads(row["data"])
 
-    def _all(self, query: str, *values: object) -> list[sqlite3.Row]:
-        with self._reading() as connection:
-            return connection.execute(query, values).fetchall()
+    def _values(self, kind: type[rows.V], query: str, *values: object) -> tuple[rows.V, ...]:
+        return tuple(rows.value(kind, row) for row in self._all(query, *values))
 
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection within a transaction, so that one call sees one state of the database."""
-        with self._lock:
-            try:
-                self._connection.execute("BEGIN")
-                try:
-                    yield self._connection
-                finally:
-                    self._connection.execute("COMMIT")
-            except sqlite3.Error as error:
-                raise read_error(self.path, error) from error
+    def _all(self, query: str, *values: object) -> list[sqlite3.Row]:
+        with self._source.reading() as connection:
+            return connection.execute(query, values).fetchall()
 
 
 def _where(wanted: Mapping[str, str | None], *also: str) -> tuple[str, list[str]]:
     given = {column: value for column, value in wanted.items() if value is not None}
     conditions = [*(f"{column} = ?" for column in given), *also]
     return f"WHERE {' AND '.join(conditions)}" if conditions else "", list(given.values())
-
-
-def _version(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA data_version").fetchone()[0])
-
-
-def _run_named(connection: sqlite3.Connection, name: str) -> str:
-    if connection.execute("SELECT 1 FROM run WHERE id = ?", (name,)).fetchone():
-        return name
-    known = [row["id"] for row in connection.execute("SELECT id FROM run ORDER BY seq DESC, id DESC")]
-    for found in ([i for i in known if i.startswith(name)], [i for i in known if name in i]):
-        if name and len(found) == 1:
-            return str(found[0])
-        if name and found:
-            several = ", ".join(found[:5])
-            raise UsageError(f"{name} could be {len(found)} runs", hint=f"the latest are {several}")
-    near = nearest(name, known[:1000], cutoff=0.5) or next(iter(known), None)
-    raise UsageError(f"there is no run {name}", hint=f"did you mean {near}?" if near else "nothing ran yet")

@@ -6,24 +6,23 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
 from optrack.model.events import EVENT, Entry, Event
 from optrack.model.item import (
-    Acceptance,
-    Adoption,
     ItemState,
     Judged,
     KnownFailure,
     Note,
-    Transition,
 )
 from optrack.model.judgement import Judgement
 from optrack.model.metrics import Metric, Sample
 from optrack.model.plan import Item
 from optrack.model.run import Failure, ProcessId, Run
+
+V = TypeVar("V", bound=BaseModel)
 
 _ITEMS: TypeAdapter[list[Item]] = TypeAdapter(list[Item])
 
@@ -70,6 +69,11 @@ def _item_state(row: sqlite3.Row, item: Item, notes: Mapping[int, tuple[Note, ..
         judgement=Judgement.model_validate(json.loads(judgement)) if judgement else None,
         notes=notes.get(row["key"], ()),
     )
+
+
+def value(kind: type[V], row: sqlite3.Row) -> V:
+    """Return a row whose columns are the fields of a value."""
+    return kind.model_validate(dict(row))
 
 
 def note(row: sqlite3.Row) -> Note:
@@ -133,11 +137,6 @@ def entry(row: sqlite3.Row, samples: tuple[Sample, ...]) -> Entry:
     return Entry(seq=row["seq"], run=row["run"], at=from_text(row["at"]), event=event(row, **apart))
 
 
-def transition(row: sqlite3.Row) -> Transition:
-    """Return a row of `transition_record` as a value."""
-    return Transition(**{**dict(row), "at": from_text(row["at"])})
-
-
 def judged(row: sqlite3.Row) -> Judged:
     """Return a row of `judgement_record` as a value."""
     return Judged(
@@ -147,20 +146,6 @@ def judged(row: sqlite3.Row) -> Judged:
         at=from_text(row["at"]),
         against=row["against"],
         judgement=Judgement.model_validate(json.loads(row["data"])),
-    )
-
-
-def acceptance(row: sqlite3.Row) -> Acceptance:
-    """Return a row of `acceptance_record` as a value."""
-    return Acceptance(**{**dict(row), "at": from_text(row["at"])})
-
-
-def adoption(row: sqlite3.Row) -> Adoption:
-    """Return a row of `adoption_record` as a value."""
-    found = dict(row)
-    undone = found.get("undone_at")
-    return Adoption(
-        **{**found, "at": from_text(row["at"]), "undone_at": from_text(undone) if undone else None}
     )
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote
@@ -147,6 +149,43 @@ def _checked(uri: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+class Source:
+    """A database as readers ask it: SQLite's, by a connection that can't write. Another kind has the same methods."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = file_id(path)
+        self._lock = threading.Lock()
+        self._connection = connect_to_read(path)
+        self._connection.row_factory = sqlite3.Row
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def require_in_place(self) -> None:
+        """Raise StoreError where the database's name stands for another file now, or for none."""
+        if file_id(self.path) != self._file:
+            raise lost_error(self.path)
+
+    def version(self, connection: sqlite3.Connection) -> int:
+        """Return a number that changes once anybody has written since the last call; costs microseconds."""
+        return int(connection.execute("PRAGMA data_version").fetchone()[0])
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Give the connection within a transaction, so that one call sees one state of the database."""
+        with self._lock:
+            try:
+                self._connection.execute("BEGIN")
+                try:
+                    yield self._connection
+                finally:
+                    self._connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                raise read_error(self.path, error) from error
 
 
 def read_error(path: Path, error: Exception) -> StoreError:

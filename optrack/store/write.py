@@ -13,10 +13,10 @@ from sqlmodel import Session
 
 from optrack.errors import OptrackError, StoreError
 from optrack.model.events import Event, PartsCaptured, RunClaimed, RunEnded
-from optrack.model.gate import Gate
 from optrack.model.item import Acceptance, Adoption, Note, Transition
 from optrack.model.plan import Item, Plan, Status
 from optrack.model.run import Run
+from optrack.model.secrets.gate import Gate
 from optrack.plan.sync import Synced, stamp_of
 from optrack.store import claims, decisions, facts, plans, spool
 from optrack.store.database import BusyError, Database, NoRoomError, write_error

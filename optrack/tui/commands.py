@@ -1,258 +1,127 @@
-"""Everything that a user can ask for: a command is its message, key, footer text and tooltip in one."""
+"""Everything that a user can ask for: a command is its key, footer text and tooltip in one.
+
+A screen or the application does it in the method `do_NAME`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import ClassVar
+from dataclasses import dataclass
 
 from textual.binding import Binding
 from textual.command import DiscoveryHit, Hit, Hits, Provider
-from textual.message import Message
 
 
-class Command(Message):
-    """Something to ask for; the docstring's first line is its text in tooltip, help and palette."""
-
-    KEY: ClassVar[str] = ""
-    FOOTER: ClassVar[str] = ""
-    SHOWN: ClassVar[bool] = True
-    ACTS: ClassVar[bool] = False
-    """Whether it changes something, and so is missing where one may only look."""
-    ASKS: ClassVar[bool] = False
-    """Whether what is typed next is meant for what it opens."""
-
-    @classmethod
-    def tooltip(cls) -> str:
-        """Return what the command does, in a sentence."""
-        return (cls.__doc__ or "").strip().splitlines()[0]
-
-    @classmethod
-    def binding(cls, *, shown: bool = True) -> Binding:
-        """Return the key that issues the command, in the footer if both it and the caller say so."""
-        action = f"issue('{cls.__name__}')"
-        return Binding(cls.KEY, action, cls.FOOTER, show=shown and cls.SHOWN, tooltip=cls.tooltip())
-
-
-class Quit(Command):
-    """Leave; a run in progress goes on without this window."""
-
-    KEY, FOOTER = "q", "Quit"
-
-
-class Help(Command):
-    """Show the keys of the part that has the focus."""
-
-    KEY, FOOTER = "question_mark", "Help"
-
-
-class Back(Command):
-    """Go back to where you came from; in a search or filter, end it."""
-
-    KEY, FOOTER = "escape", "Back"
-
-
-class ToPlan(Command):
-    """Show the plan: every item and where it stands."""
-
-    KEY, FOOTER, SHOWN = "1", "Plan", False
-
-
-class ToItem(Command):
-    """Show the selected item: hypothesis, recipe, runs and notes."""
-
-    KEY, FOOTER, SHOWN = "2", "Item", False
-
-
-class ToLive(Command):
-    """Follow the run in progress: stages, metric so far, load and logs."""
-
-    KEY, FOOTER, SHOWN = "3", "Live", False
-
-
-class ToCompare(Command):
-    """Compare the selected item with its baseline."""
-
-    KEY, FOOTER, SHOWN = "4", "Compare", False
-
-
-class ToHistory(Command):
-    """Show the progress of the metric over the campaign."""
-
-    KEY, FOOTER, SHOWN = "5", "History", False
-
-
-class ToFailures(Command):
-    """Show the failures, grouped by what they have in common."""
-
-    KEY, FOOTER, SHOWN = "6", "Failures", False
-
-
-class SwitchTheme(Command):
-    """Change between dark and light."""
-
-    KEY, FOOTER, SHOWN = "T", "Theme", False
-
-
-class RunNext(Command):
-    """Run the next item of the plan."""
-
-    KEY, FOOTER, ACTS = "n", "Next", True
-
-
-class RunItem(Command):
-    """Run the selected item, whatever its rank."""
-
-    KEY, FOOTER, ACTS = "r", "Run", True
-    ASKS = True
-
-
-class StopRun(Command):
-    """Stop the run: it is torn down and recorded as interrupted."""
-
-    KEY, FOOTER, ACTS = "S", "Stop", True
-    ASKS = True
-
-
-class Mark(Command):
-    """Set the selected item's status by hand, with a reason."""
-
-    KEY, FOOTER, ACTS = "m", "Mark", True
-    ASKS = True
-
-
-class Skip(Command):
-    """Cancel the selected item, so that it is not chosen."""
-
-    KEY, FOOTER, ACTS = "x", "Skip", True
-    ASKS = True
-
-
-class Adopt(Command):
-    """Make the selected item the new baseline."""
-
-    KEY, FOOTER, ACTS = "a", "Adopt", True
-    ASKS = True
-
-
-class Accept(Command):
-    """Accept an undeclared difference as harmless, with a reason, and judge again."""
-
-    KEY, FOOTER, ACTS, SHOWN = "A", "Accept", True, False
-    ASKS = True
-
-
-class Ablate(Command):
-    """Plan runs of the selected item's factors one by one."""
-
-    KEY, FOOTER, ACTS, SHOWN = "b", "Ablate", True, False
-
-
-class AddNote(Command):
-    """Attach a note to the selected item."""
-
-    KEY, FOOTER, ACTS, SHOWN = "N", "Note", True, False
-    ASKS = True
-
-
-class Edit(Command):
-    """Open the plan at the selected item in $EDITOR; the plan is read again when it is saved."""
-
-    KEY, FOOTER, ACTS = "e", "Edit", True
-    ASKS = True
-
-
-class Compare(Command):
-    """Compare the selection with its baseline."""
-
-    KEY, FOOTER = "c", "Compare"
-    ASKS = True
-
-
-class Filter(Command):
-    """Show only what contains these words."""
-
-    KEY, FOOTER = "slash", "Find"
-    ASKS = True
-
-
-class NextShown(Command):
-    """Show only the items of one standing; again for the next one."""
-
-    KEY, FOOTER, SHOWN = "f", "Only", False
-
-
-class Sort(Command):
-    """Sort by rank, by value, or by result."""
-
-    KEY, FOOTER = "s", "Sort"
-
-
-class Fold(Command):
-    """Fold or unfold the items under the selected one."""
-
-    KEY, FOOTER, SHOWN = "space", "Fold", False
-
-
-class OtherLog(Command):
-    """Change between the server's log and the benchmark's output."""
-
-    KEY, FOOTER = "l", "Log"
-
-
-class Pause(Command):
-    """Stop following the end of the log, or follow it again."""
-
-    KEY, FOOTER = "p", "Pause"
-
-
-class Swap(Command):
-    """Change candidate and baseline."""
-
-    KEY, FOOTER = "w", "Swap"
-
-
-COMMANDS: dict[str, type[Command]] = {cls.__name__: cls for cls in Command.__subclasses__()}
-EVERYWHERE: tuple[type[Command], ...] = (
-    ToPlan,
-    ToItem,
-    ToLive,
-    ToCompare,
-    ToHistory,
-    ToFailures,
-    SwitchTheme,
-    Help,
-    Quit,
-)
-ON_ITEM: tuple[type[Command], ...] = (RunItem, Compare, Mark, Skip, Adopt, Accept, Ablate, AddNote, Edit)
-
-
-def bindings(commands: Iterable[type[Command]], *, shown: bool = True) -> list[Binding]:
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Something to ask for; `text` is its sentence in tooltip, help and palette, `shown` whether the footer has it.
+
+    `acts`: it changes something, and so is missing where one may only look. `asks`: what is typed next is meant for
+    what it opens.
+    """
+
+    key: str
+    footer: str
+    text: str
+    shown: bool = True
+    acts: bool = False
+    asks: bool = False
+
+
+COMMANDS: dict[str, Command] = {
+    "quit": Command("q", "Quit", "Leave; a run in progress goes on without this window."),
+    "help": Command("question_mark", "Help", "Show the keys of the part that has the focus."),
+    "back": Command("escape", "Back", "Go back to where you came from; in a search or filter, end it."),
+    "plan": Command("1", "Plan", "Show the plan: every item and where it stands.", shown=False),
+    "item": Command("2", "Item", "Show the selected item: hypothesis, recipe, runs and notes.", shown=False),
+    "live": Command(
+        "3", "Live", "Follow the run in progress: stages, metric so far, load and logs.", shown=False
+    ),
+    "compare": Command("4", "Compare", "Compare the selected item with its baseline.", shown=False),
+    "history": Command("5", "History", "Show the progress of the metric over the campaign.", shown=False),
+    "failures": Command(
+        "6", "Failures", "Show the failures, grouped by what they have in common.", shown=False
+    ),
+    "theme": Command("T", "Theme", "Change between dark and light.", shown=False),
+    "next": Command("n", "Next", "Run the next item of the plan.", acts=True),
+    "run": Command("r", "Run", "Run the selected item, whatever its rank.", acts=True, asks=True),
+    "stop": Command(
+        "S", "Stop", "Stop the run: it is torn down and recorded as interrupted.", acts=True, asks=True
+    ),
+    "mark": Command(
+        "m", "Mark", "Set the selected item's status by hand, with a reason.", acts=True, asks=True
+    ),
+    "skip": Command("x", "Skip", "Cancel the selected item, so that it is not chosen.", acts=True, asks=True),
+    "adopt": Command("a", "Adopt", "Make the selected item the new baseline.", acts=True, asks=True),
+    "accept": Command(
+        "A",
+        "Accept",
+        "Accept an undeclared difference as harmless, with a reason, and judge again.",
+        shown=False,
+        acts=True,
+        asks=True,
+    ),
+    "ablate": Command(
+        "b", "Ablate", "Plan runs of the selected item's factors one by one.", shown=False, acts=True
+    ),
+    "note": Command("N", "Note", "Attach a note to the selected item.", shown=False, acts=True, asks=True),
+    "edit": Command(
+        "e",
+        "Edit",
+        "Open the plan at the selected item in $EDITOR; the plan is read again when it is saved.",
+        acts=True,
+        asks=True,
+    ),
+    "comparison": Command("c", "Compare", "Compare the selection with its baseline.", asks=True),
+    "find": Command("slash", "Find", "Show only what contains these words.", asks=True),
+    "only": Command(
+        "f", "Only", "Show only the items of one status or verdict; again for the next one.", shown=False
+    ),
+    "sort": Command("s", "Sort", "Sort by rank, by value, or by result."),
+    "fold": Command("space", "Fold", "Fold or unfold the items under the selected one.", shown=False),
+    "other_log": Command("l", "Log", "Change between the server's log and the benchmark's output."),
+    "pause": Command("p", "Pause", "Stop following the end of the log, or follow it again."),
+    "swap": Command("w", "Swap", "Change candidate and baseline."),
+}
+EVERYWHERE = ("plan", "item", "live", "compare", "history", "failures", "theme", "help", "quit")
+ON_ITEM = ("run", "comparison", "mark", "skip", "adopt", "accept", "ablate", "note", "edit")
+
+
+def binding(name: str, *, shown: bool = True) -> Binding:
+    """Return the key that issues the command, in the footer if both it and the caller say so."""
+    command = COMMANDS[name]
+    return Binding(
+        command.key, f"issue('{name}')", command.footer, show=shown and command.shown, tooltip=command.text
+    )
+
+
+def bindings(names: Iterable[str], *, shown: bool = True) -> list[Binding]:
     """Return the keys of these commands."""
-    return [command.binding(shown=shown) for command in commands]
+    return [binding(name, shown=shown) for name in names]
 
 
 class Palette(Provider):
     """The command palette's entries: every command that the screen offers now."""
 
-    def _offered(self) -> list[tuple[str, str, str]]:
-        found = {}
-        for active in self.screen.active_bindings.values():
-            action = active.binding.action
-            if active.enabled and action.startswith("issue('"):
-                command = COMMANDS[action.removeprefix("issue('").removesuffix("')")]
-                found[command.__name__] = (command.FOOTER, command.tooltip(), action)
-        return list(found.values())
+    def _offered(self) -> list[tuple[Command, str]]:
+        actions = dict.fromkeys(
+            active.binding.action
+            for active in self.screen.active_bindings.values()
+            if active.enabled and active.binding.action.startswith("issue('")
+        )
+        return [(COMMANDS[action.split("'")[1]], action) for action in actions]
 
     async def discover(self) -> Hits:
-        for name, tooltip, action in self._offered():
-            yield DiscoveryHit(name, self._running(action), help=tooltip)
+        for command, action in self._offered():
+            yield DiscoveryHit(command.footer, self._running(action), help=command.text)
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
-        for name, tooltip, action in self._offered():
-            score = max(matcher.match(name), matcher.match(tooltip))
+        for command, action in self._offered():
+            score = max(matcher.match(command.footer), matcher.match(command.text))
             if score > 0:
-                yield Hit(score, matcher.highlight(name), self._running(action), help=tooltip)
+                shown = matcher.highlight(command.footer)
+                yield Hit(score, shown, self._running(action), help=command.text)
 
     def _running(self, action: str) -> Callable[[], Awaitable[None]]:
         async def run() -> None:

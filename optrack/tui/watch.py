@@ -1,53 +1,78 @@
-"""Reading the board outside the UI's thread: one loop that sees changes, and single reads on request."""
+"""Reading and acting outside the UI's thread: what workers do, and the messages that they send."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 from textual.message import Message
 from textual.worker import get_current_worker
 
+from optrack.app.watching import View, Watcher
 from optrack.errors import OptrackError
-from optrack.tui.board import Board
-from optrack.tui.messages import BoardChanged, BoardFailed, Picture
 
 EVERY_S = 0.25
-"""How often the board's version is asked for, in seconds."""
+"""How often one looks whether the campaign has changed, in seconds."""
 
 
-def picture(board: Board) -> Picture:
-    """Read what every screen needs."""
-    return Picture(
-        plan=board.plan(),
-        items=tuple(board.items()),
-        choice=board.choice(),
-        live=tuple(board.live_runs()),
-        launches=dict(board.launches()),
-    )
+class ViewChanged(Message):
+    """The campaign has changed; this is how it looks now."""
+
+    def __init__(self, view: View) -> None:
+        super().__init__()
+        self.view = view
 
 
-def watch(board: Board, tell: Callable[[Message], object], closing: threading.Event) -> None:
-    """Tell a picture whenever the board's version changes, until `closing` is set or the worker cancelled."""
+class Failed(Message):
+    """Something could not be read or done; `text` says what, `hint` what to do about it."""
+
+    def __init__(self, text: str, hint: str | None = None) -> None:
+        super().__init__()
+        self.text, self.hint = text, hint
+
+
+class Done(Message):
+    """Something that was asked for has been done."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class Read(Message):
+    """Something was read; `show` takes it in the UI's thread."""
+
+    def __init__(self, show: Callable[[Any], object], value: Any) -> None:
+        super().__init__()
+        self.show, self.value = show, value
+
+
+def watch(watcher: Watcher, send: Callable[[Message], object], closing: threading.Event) -> None:
+    """Send a view whenever the campaign has changed, until `closing` is set or the worker cancelled.
+
+    An error is sent once, until reading succeeds again.
+    """
     worker = get_current_worker()
-    seen: int | None = None
-    said: str | None = None
+    last_error: str | None = None
     while not (closing.is_set() or worker.is_cancelled):
         try:
-            version = board.version()
-            if version != seen:
-                tell(BoardChanged(picture(board)))
-                seen, said = version, None
+            view = watcher.look()
+            last_error = None
+            if view is not None:
+                send(ViewChanged(view))
         except OptrackError as error:
-            if str(error) != said:
-                tell(BoardFailed(error.message, error.hint))
-                said = str(error)
+            if str(error) != last_error:
+                send(Failed(error.message, error.hint))
+                last_error = str(error)
         closing.wait(EVERY_S)
 
 
-def reading(work: Callable[[], Message], tell: Callable[[Message], object]) -> None:
-    """Do `work` and tell its message, or the error that it met."""
+def answering(work: Callable[[], Message | None], send: Callable[[Message], object]) -> None:
+    """Do `work` and send its message, or the error that it met."""
     try:
-        tell(work())
+        message = work()
     except OptrackError as error:
-        tell(BoardFailed(error.message, error.hint))
+        message = Failed(error.message, error.hint)
+    if message is not None:
+        send(message)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from optrack.judge.applied import arguments_part, not_applied, rewritten_arguments, unseen_treatment
-from optrack.model.masking import mask_value
+from optrack.model.secrets.masking import mask_value
 from optrack.model.snapshot import Snapshot
 
 SALT = b"salt"

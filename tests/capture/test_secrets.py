@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from optrack.judge.applied import arguments_part
-from optrack.model.masking import is_masked, mask_argv, mask_data, mask_text, mask_value
-from optrack.model.secret_scan import looks_secret
+from optrack.model.secrets.masking import is_masked, looks_secret, mask_argv, mask_data, mask_text, mask_value
 from optrack.render.replay import replay_script
 from optrack.render.snapshot_text import snapshot_lines
 from tests.capture.planted_secrets import NAMED, TOKENS, all_secrets, arguments, environment, source

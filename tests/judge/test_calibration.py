@@ -78,3 +78,10 @@ def test_a_minus_is_a_loss_of_what_should_be_high_and_a_gain_of_what_should_be_l
     ninety = Quantity(text="-90%", low=90, high=90, unit="%")
     assert expected_gain(ninety, {}, SPEED) == (-0.9, -0.9)
     assert expected_gain(ninety, {}, LOW) == (0.9, 0.9)
+
+
+def test_a_gain_lies_outside_the_expectation_only_where_its_whole_interval_does() -> None:
+    wide = Expectation(item="1", low=0.05, high=0.1, measured=0.02, least=-0.02, most=0.06)
+    below = Expectation(item="1", low=0.05, high=0.1, measured=0.02, least=0.01, most=0.03)
+    above = Expectation(item="1", low=0.05, high=0.1, measured=0.2, least=0.15, most=0.25)
+    assert [one.standing for one in (wide, below, above)] == ["within", "below", "above"]

@@ -7,12 +7,16 @@ from typing import Any
 
 import pytest
 
+from optrack.app.baseline_refresh import facts_of, measurement
 from optrack.judge.audit import lost_since
+from optrack.judge.baselines import ageing
 from optrack.judge.lineage import AdoptionStep, against_original, both_effects, in_force_at, registry_of
+from optrack.model.hardware import Gpus, Hardware
 from optrack.model.item import Adoption, Judged
 from optrack.model.judgement import Attribution, Difference, Effect, Guard, Judgement
 from optrack.model.metrics import Metric
 from optrack.model.run import Run
+from optrack.model.snapshot import Snapshot
 from tests.judge.session import SPEED, rules, samples
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -180,3 +184,13 @@ def test_a_variable_lost_before_the_next_baseline_counts_only_where_the_candidat
     assert "was LL in the baseline's run and is not set in its next one, r9" in found.meaning
     assert lost_since([], lost, "r9") == ()
     assert lost_since([difference("packages", "unknown")], lost, "r9") == ()
+
+
+def test_a_baseline_ages_with_the_driver_that_was_captured() -> None:
+    before, after = (
+        run(1, 0, 88.8, {}, snapshot=Snapshot(hardware=Hardware(gpus=Gpus(driver=driver, count=8))))
+        for driver in ("580.65", "590.10")
+    )
+    measured = measurement(before, "output_throughput")
+    assert ageing(measured, NOON, facts_of(before)) == ()
+    assert len(ageing(measured, NOON, facts_of(after))) == 1

@@ -9,9 +9,9 @@ import argparse
 import re
 from pathlib import Path
 
+from optrack.app.watching import Watcher
 from optrack.settings import load_settings
-from optrack.tui.campaign_board import CampaignBoard
-from optrack.tui.pictures import picture_of
+from tests.pictures.drawing import picture_of
 
 HERE = Path(__file__).resolve().parent
 PICTURES: dict[str, tuple[str, ...]] = {
@@ -34,8 +34,8 @@ def main() -> None:
     options.add_argument("project", type=Path)
     project = options.parse_args().project.resolve()
     for name, keys in PICTURES.items():
-        board = CampaignBoard(load_settings(project))
-        text = self_contained(picture_of(board, keys, size=(110, 30)))
+        watcher = Watcher(load_settings(project))
+        text = self_contained(picture_of(watcher, keys, size=(110, 30)))
         (HERE / f"{name}.svg").write_text(text, encoding="utf-8")
 
 

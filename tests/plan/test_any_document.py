@@ -18,8 +18,7 @@ from optrack.plan.quantity import quantity
 from optrack.plan.read import parse_plan
 from optrack.plan.scaffold import new_plan
 from optrack.plan.schedule import choose
-from optrack.plan.todo import todos
-from optrack.plan.todo_read import read_todos
+from optrack.plan.todo import read_todos, todos
 from tests.plan.plans import CAMPAIGN, states
 
 DOCUMENTS = int(os.environ.get("OPTRACK_TEST_DOCUMENTS", "150"))

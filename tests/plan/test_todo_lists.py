@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from optrack.plan.todo import match_todos, todos
-from optrack.plan.todo_read import read_todos
+from optrack.plan.todo import match_todos, read_todos, todos
 from tests.plan.plans import CAMPAIGN, read, states
 
 

@@ -161,3 +161,53 @@ def test_a_thousand_runs_of_one_environment_store_it_once(synced: Store, databas
         synced.record(run, PartsCaptured.of(SNAPSHOT))
     assert stored_chars(database) == first
     assert synced.reader.run(runs[-1]).snapshot == SNAPSHOT
+
+
+def test_what_changes_with_each_run_is_stored_without_what_does_not(synced: Store, database: Path) -> None:
+    def snapshot(number: int) -> Snapshot:
+        state = {"temperature_c": 40 + number, "processes": []}
+        device = {"name": "H200", "vbios": "v" * 400, "state": state}
+        return Snapshot.model_validate(
+            {
+                "packages": {"distributions": {f"package{n}": "1.0" for n in range(100)}},
+                "hardware": {
+                    "boot": {"id": "b", "uptime_s": 100.5 + number},
+                    "cpu": {"model": "EPYC", "frequency_mhz": None},
+                    "memory": {"total_bytes": 2**40, "available_bytes": 2**39 + number},
+                    "gpus": {"devices": {str(n): device for n in range(8)}},
+                },
+            }
+        )
+
+    runs = [claimed(synced, item) for item in ("1A", "1B")]
+    synced.record(runs[0], PartsCaptured.of(snapshot(1)))
+    before = stored_chars(database)[1]
+    synced.record(runs[1], PartsCaptured.of(snapshot(2)))
+    assert stored_chars(database)[1] - before < 700 < before
+    assert [synced.reader.run(run).snapshot for run in runs] == [snapshot(1), snapshot(2)]
+
+
+def test_parts_that_are_as_they_were_are_not_captured_again() -> None:
+    before = Snapshot.model_validate({"env": {"passed": {"A": "1"}}, "hardware": {"boot": {"uptime_s": 1.0}}})
+    after = Snapshot.model_validate({"env": {"passed": {"A": "1"}}, "hardware": {"boot": {"uptime_s": 2.0}}})
+    assert list(PartsCaptured.of(after, before).parts) == ["hardware.state"]
+
+
+def test_whoever_follows_a_run_is_told_what_the_baseline_beside_it_measures(
+    synced: Store, database: Path
+) -> None:
+    run = claimed(synced)
+    beside = a_run("baseline", 1, role="baseline", beside=run)
+    assert synced.claim(beside)
+    for name, side, value in ((run, "candidate", 88.875), (beside.id, "baseline", 62.125)):
+        measured = RepetitionMeasured(launch=0, repetition=0, side=side, samples=(a_sample(value),))
+        synced.record(name, measured)
+        synced.record(name, Remarked(text="for readers"))
+    synced.record(beside.id, RunEnded(outcome="succeeded", stage="teardown"))
+    told = [entry.event for entry in synced.reader.entries(run)]
+    assert [e.samples[0].value for e in told if isinstance(e, RepetitionMeasured)] == [88.875, 62.125]
+    assert {event.kind for event in told} == {"repetition_measured"}
+    assert [entry.event.kind for entry in synced.reader.entries(beside.id)][-1] == "run_ended"
+    with closing(sqlite3.connect(database)) as connection:
+        once = connection.execute("SELECT count(*) FROM event WHERE data LIKE '%88.875%'").fetchone()
+    assert once == (0,)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -138,3 +140,26 @@ def test_a_metric_keeps_its_unit_and_direction(synced: Store) -> None:
     odd = a_sample(1.0).model_copy(update={"metric": metric_named("verify_ms", unit="µs", better="higher")})
     synced.record(run.id, SamplesAdded(samples=(odd,)))
     assert synced.reader.run(run.id).samples == (odd,)
+
+
+def test_what_is_asked_for_while_you_look_scans_no_table_that_grows(synced: Store, database: Path) -> None:
+    run = a_run("1A")
+    synced.claim(run)
+    asked: list[str] = []
+    with Reader.open(database) as reader:
+        with reader._source.reading() as connection:
+            connection.set_trace_callback(asked.append)
+        reader.paired([run.id])
+        reader.rejections("fast")
+        reader.entries(run.id)
+        reader.processes(run.id)
+        reader.runs_by_id([run.id])
+        reader.samples([run.id], "output_throughput")
+        reader.transitions("fast", "1A")
+    questions = [text for text in asked if text.startswith("SELECT")]
+    with closing(sqlite3.connect(database)) as connection:
+        steps = [
+            str(row[3]) for text in questions for row in connection.execute(f"EXPLAIN QUERY PLAN {text}")
+        ]
+    assert len(questions) >= 7
+    assert [step for step in steps if step.startswith("SCAN")] == []

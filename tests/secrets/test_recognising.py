@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from optrack.model.masking import is_masked, mask_text
+from optrack.model.secrets.masking import is_masked, mask_text
 from tests.secrets.forms import FORMATS, INNOCENT, TEXTS, made
 
 SALT = b"tests' own salt"

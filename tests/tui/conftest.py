@@ -1,13 +1,13 @@
-"""What the tests of the screens share: a board with logs, and hiding the user's settings."""
+"""What the tests of the screens share: a small real project, and hiding the user's settings."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.tui.driving import write_logs
-from tests.tui.fake_board import FakeBoard
+from tests.tui.project import fill
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,13 @@ def no_user_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project, made once."""
+    return fill(tmp_path_factory.mktemp("made") / "project")
+
+
 @pytest.fixture
-def board(tmp_path: Path) -> FakeBoard:
-    """The re-enacted campaign, with logs."""
-    return FakeBoard(write_logs(tmp_path))
+def project(made: Path, tmp_path: Path) -> Path:
+    """A copy of the project for one test."""
+    return shutil.copytree(made, tmp_path / "project")

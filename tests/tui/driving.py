@@ -1,4 +1,4 @@
-"""Driving the screens in tests: waiting for conditions, sample logs, and what can be read on the screen."""
+"""Driving the screens in tests: waiting for conditions, and what can be read on the screen."""
 
 from __future__ import annotations
 
@@ -9,9 +9,19 @@ from typing import Any
 
 from textual.pilot import Pilot
 
+from optrack.app.watching import Watcher
+from optrack.model.item import ItemState
+from optrack.model.run import Run
+from optrack.settings import load_settings
+from optrack.store.read import Reader
 from optrack.tui.app import OptrackApp
 
-PATIENCE_S = 10.0
+PATIENCE_S = 30.0
+
+
+def screens(folder: Path, **options: Any) -> OptrackApp:
+    """Return the screens of the project in this folder."""
+    return OptrackApp(Watcher(load_settings(folder)), **options)
 
 
 async def until(pilot: Pilot[Any], condition: Callable[[], object]) -> None:
@@ -19,16 +29,22 @@ async def until(pilot: Pilot[Any], condition: Callable[[], object]) -> None:
     loop = asyncio.get_running_loop()
     end = loop.time() + PATIENCE_S
     while not condition():
-        assert loop.time() < end, "the condition never held"
+        assert loop.time() < end, f"the condition never held:\n{text_of(pilot.app)}"
         await pilot.pause(0.02)
     await pilot.pause()
 
 
+async def shows(pilot: Pilot[Any], *texts: str) -> None:
+    """Wait until the screen shows all of these."""
+    await until(pilot, lambda: all(text in text_of(pilot.app) for text in texts))
+
+
 async def begun(pilot: Pilot[Any]) -> OptrackApp:
-    """Wait until the plan has been read, and return the application."""
+    """Wait until the plan has been read and the record is up to date, and return the application."""
     app = pilot.app
     assert isinstance(app, OptrackApp)
-    await until(pilot, lambda: app.picture is not None and "Reading" not in text_of(app))
+    await until(pilot, lambda: app.view is not None and not app.view.is_behind)
+    await until(pilot, lambda: "Reading" not in text_of(app))
     return app
 
 
@@ -43,22 +59,24 @@ async def quiet(pilot: Pilot[Any]) -> None:
         await pilot.pause(0.05)
 
 
-def text_of(app: OptrackApp) -> str:
+def text_of(app: Any) -> str:
     """Return what the terminal shows, line by line."""
     width, height = app.size
     lines = app.screen._compositor.render_strips(app.size) if width and height else []
     return "\n".join(strip.text for strip in lines)
 
 
-def write_logs(folder: Path) -> Path:
-    """Write a server's log and a benchmark's output, with colours, brackets and odd bytes."""
-    lines = [
-        f"[2026-03-02 15:{i // 60 + 5:02}:{i % 60:02} TP0] \x1b[32mINFO\x1b[0m Decode batch. "
-        f"#token: {200 + i * 33}, accept len: 2.05, gen throughput (token/s): {98 + i % 3}.21\n"
-        for i in range(400)
-    ]
-    lines.append("[/usr/lib/libnccl.so.2] \x1b[31mWARN\x1b[0m Decode batch [red] is not red [/]\n")
-    odd = b"a progress bar\r50%\rdone \xff\x96 \x1b]0;title\x07\x1b[2Jend\n"
-    (folder / "server.log").write_bytes("".join(lines).encode() + odd)
-    (folder / "bench.log").write_text("Output token throughput (tok/s):  98.95\nMean ITL (ms):  10.1\n")
-    return folder
+def recorded(folder: Path, item: str) -> ItemState:
+    """Return where an item stands in the record."""
+    with Reader.open(load_settings(folder).database) as reader:
+        return next(state for state in reader.items(_plan(folder)) if state.item.id == item)
+
+
+def recorded_runs(folder: Path, item: str) -> tuple[Run, ...]:
+    """Return the recorded runs of an item, the latest first."""
+    with Reader.open(load_settings(folder).database) as reader:
+        return reader.runs(_plan(folder), item)
+
+
+def _plan(folder: Path) -> str:
+    return next((folder / "plans").glob("*.md")).stem

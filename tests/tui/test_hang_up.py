@@ -2,55 +2,39 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import select
-import sys
+import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 
-CHILD = """
-import sys, time
-from pathlib import Path
-from optrack.tui.app import OptrackApp
-from tests.tui.fake_board import FakeBoard
+from tests.cli.quick import quick
+from tests.terminal.shells import Terminal, shell
+from tests.terminal.test_endings import SCREENS
+from tests.tui.driving import recorded_runs
 
-class Slow(FakeBoard):
-    def stop(self, run, *, force=False):
-        time.sleep(0.5)
-        Path(sys.argv[1]).write_text(run)
-
-OptrackApp(Slow()).run()
-"""
-PATIENCE_S = 20.0
+SLOW = '\n## 3: Slow\n\n```yaml recipe\nbench: "sleep 600"\n```\n'
+PATIENCE_S = 60.0
 
 
-def wait_for(terminal: int | None, condition: Callable[[str], bool]) -> None:
-    """Read what the terminal shows until the condition holds of all of it."""
-    shown, end = "", time.monotonic() + PATIENCE_S
-    while not condition(shown):
-        assert time.monotonic() < end, shown[-2000:]
-        if terminal is None:
-            time.sleep(0.05)
-        elif select.select([terminal], [], [], 0.05)[0]:
-            shown += os.read(terminal, 65536).decode(errors="replace")
-
-
-def test_a_stop_that_was_confirmed_is_asked_for_though_the_terminal_is_gone(tmp_path: Path) -> None:
-    asked = tmp_path / "asked"
-    child, terminal = pty.fork()
-    if child == 0:
-        os.environ["TERM"] = "xterm-256color"
-        os.execv(sys.executable, [sys.executable, "-c", CHILD, str(asked)])
-    wait_for(terminal, lambda shown: "Fewer channels" in shown)
-    os.write(terminal, b"3")
-    wait_for(terminal, lambda shown: "Pause" in shown)
-    os.write(terminal, b"S")
-    wait_for(terminal, lambda shown: "Stop" in shown and "es" in shown)
-    time.sleep(0.5)
-    os.write(terminal, b"y")
-    time.sleep(0.1)
-    os.close(terminal)
-    wait_for(None, lambda _: os.waitpid(child, os.WNOHANG)[0] == child)
-    assert asked.read_text()
+def test_a_stop_that_was_confirmed_is_done_though_the_terminal_is_gone(tmp_path: Path) -> None:
+    project = quick(tmp_path / "project")
+    plan = project / "plans" / "quick.md"
+    plan.write_text(plan.read_text() + SLOW)
+    assert shell(project, "optrack run 3 --detach").code == 0
+    terminal = Terminal(project, SCREENS)
+    try:
+        terminal.until(lambda: b"Slow" in terminal.shown)
+        terminal.type(b"3")
+        terminal.until(lambda: b"Pause" in terminal.shown and b"1 of 3" in terminal.shown)
+        terminal.type(b"S")
+        terminal.until(lambda: b"at once" in terminal.shown)
+        time.sleep(0.5)  # until the question has the focus, which nothing shows
+        terminal.type(b"y")
+        terminal.kill(signal.SIGHUP)
+        assert terminal.end() == 128 + signal.SIGHUP
+    finally:
+        terminal.close()
+    end = time.monotonic() + PATIENCE_S
+    while (run := recorded_runs(project, "3")[0]).outcome is None:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert run.outcome == "interrupted"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from optrack.app.host_load import HostLoad, HostMeter, Reading, recorded_gauges
 from optrack.model.snapshot import Snapshot
-from optrack.tui.host_load import HostLoad, HostMeter, Reading, recorded_gauges
 from tests.capture.fake_nvml import FakeNvml
 
 

@@ -1,7 +1,8 @@
-"""Every screen looks as it did when somebody last looked at it: at two sizes, dark and light."""
+"""The screens look as they did when somebody last looked at them."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,26 +10,28 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from optrack.tui.app import OptrackApp
-from tests.tui.driving import begun, quiet, write_logs
-from tests.tui.fake_board import FakeBoard
+from tests.tui.driving import begun, quiet, screens, shows
+from tests.tui.project import fill
 
-SIZES = ((80, 24), (140, 45))
-THEMES = ("dark", "light")
-SCREENS: dict[str, tuple[str, ...]] = {
-    "plan": ("j", "j", "j", "j", "j"),
-    "item": ("j", "j", "enter"),
-    "live": ("3",),
-    "compare": ("j", "j", "j", "j", "j", "c"),
-    "history": ("5",),
-    "failures": ("6",),
+SMALL, LARGE = (80, 24), (120, 36)
+PICTURES: dict[str, tuple[tuple[int, int], str, tuple[str, ...]]] = {
+    "plan_small": (SMALL, "dark", ("j", "j", "j")),
+    "plan_large_light": (LARGE, "light", ("j", "j", "j", "j")),
+    "item_large": (LARGE, "dark", ("j", "j", "j", "enter")),
+    "run_large_light": (LARGE, "light", ("j", "j", "j", "enter", "enter")),
+    "compare_small": (SMALL, "dark", ("j", "j", "j", "c")),
+    "compare_large_light": (LARGE, "light", ("j", "j", "j", "j", "c")),
+    "history_large": (LARGE, "dark", ("5",)),
+    "failures_small_light": (SMALL, "light", ("6",)),
+    "help_small": (SMALL, "dark", ("question_mark",)),
+    "mark_small": (SMALL, "dark", ("j", "j", "m")),
 }
-DIALOGS: dict[str, tuple[str, ...]] = {
-    "help": ("question_mark",),
-    "stop": ("3", "S"),
-    "mark": ("j", "j", "m"),
-}
-Snap = Callable[..., bool]
+
+
+@pytest.fixture(scope="module")
+def pictured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project in which nothing is of today."""
+    return fill(tmp_path_factory.mktemp("pictured") / "project")
 
 
 def looking(keys: tuple[str, ...]) -> Callable[[Pilot[Any]], Any]:
@@ -41,40 +44,27 @@ def looking(keys: tuple[str, ...]) -> Callable[[Pilot[Any]], Any]:
     return look
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("size", SIZES, ids=["80x24", "140x45"])
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("name", PICTURES)
 def test_screen_looks_as_before(
-    snap_compare: Snap, tmp_path: Path, screen: str, size: tuple[int, int], theme: str
+    snap_compare: Callable[..., bool], pictured: Path, tmp_path: Path, name: str
 ) -> None:
-    app = OptrackApp(FakeBoard(write_logs(tmp_path)), theme=theme)
-    assert snap_compare(app, terminal_size=size, run_before=looking(SCREENS[screen]))
+    size, theme, keys = PICTURES[name]
+    project = shutil.copytree(pictured, tmp_path / "project")
+    assert snap_compare(screens(project, theme=theme), terminal_size=size, run_before=looking(keys))
 
 
-@pytest.mark.parametrize("dialog", DIALOGS)
-def test_question_looks_as_before(snap_compare: Snap, tmp_path: Path, dialog: str) -> None:
-    app = OptrackApp(FakeBoard(write_logs(tmp_path)))
-    assert snap_compare(app, terminal_size=(80, 24), run_before=looking(DIALOGS[dialog]))
-
-
-@pytest.mark.parametrize("screen", ["plan", "item", "live", "compare", "history", "failures"])
-def test_empty_screen_says_what_to_do(snap_compare: Snap, screen: str) -> None:
-    keys = {
-        "plan": (),
-        "item": ("2",),
-        "live": ("3",),
-        "compare": ("4",),
-        "history": ("5",),
-        "failures": ("6",),
-    }
-    app = OptrackApp(FakeBoard(empty=True))
-    assert snap_compare(app, terminal_size=(80, 24), run_before=looking(keys[screen]))
-
-
-@pytest.mark.parametrize("screen", ["plan", "live", "history"])
-def test_screen_in_ascii_without_colour(
-    snap_compare: Snap, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, screen: str
-) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
-    app = OptrackApp(FakeBoard(write_logs(tmp_path)), ascii_only=True)
-    assert snap_compare(app, terminal_size=(80, 24), run_before=looking(SCREENS[screen]))
+async def test_an_empty_campaign_says_on_every_screen_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "plans").mkdir()
+    (tmp_path / "plans" / "new.md").write_text("# A new plan\n", encoding="utf-8")
+    (tmp_path / "optrack.toml").write_text("", encoding="utf-8")
+    async with screens(tmp_path).run_test(size=SMALL) as pilot:
+        await begun(pilot)
+        for key, words in (
+            ("1", "The plan has no items yet."),
+            ("3", "No run is in progress"),
+            ("4", "Nothing is compared yet."),
+            ("5", "No run has ended yet."),
+            ("6", "No run has failed so far."),
+        ):
+            await pilot.press(key)
+            await shows(pilot, words)

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optrack.tui.app import OptrackApp
+from optrack.tui.widgets.list import Column, fitted
 from optrack.tui.widgets.plan_list import columns
-from optrack.tui.widgets.rows import Column, fitted, shortened
-from tests.tui.driving import begun, quiet, text_of, write_logs
-from tests.tui.fake_board import FakeBoard
+from tests.tui.driving import begun, quiet, screens, text_of
+from tests.tui.project import begin_run
 
 SIZES = ((1, 1), (3, 200), (300, 2), (12, 5), (40, 10), (79, 23), (250, 80), (80, 24))
 
 
 @pytest.mark.parametrize("keys", ["1", "2", "3", "4", "5", "6", "?", "3S", "m"])
-async def test_resizing_to_any_size_leaves_the_screen_alive(tmp_path: Path, keys: str) -> None:
-    app = OptrackApp(FakeBoard(write_logs(tmp_path)))
+async def test_resizing_to_any_size_leaves_the_screen_alive(project: Path, keys: str) -> None:
+    begin_run(project, "2", datetime.now(UTC))
+    app = screens(project)
     async with app.run_test(size=(80, 24)) as pilot:
         await begun(pilot)
         await pilot.press(*("question_mark" if key == "?" else key for key in keys))
@@ -31,18 +32,20 @@ async def test_resizing_to_any_size_leaves_the_screen_alive(tmp_path: Path, keys
         assert len(text_of(app).splitlines()) == 24
 
 
-async def test_80_columns_show_standing_effect_and_the_unfair_mark() -> None:
-    app = OptrackApp(FakeBoard())
+async def test_80_columns_show_status_effect_and_the_unfair_mark(project: Path) -> None:
+    plan = project / "plans" / "tuning.md"
+    plan.write_text(plan.read_text().replace("NCCL_MAX_NCHANNELS: 2}", "NCCL_MAX_NCHANNELS: 3}"))
+    app = screens(project)
     async with app.run_test(size=(80, 24)) as pilot:
         await begun(pilot)
         text = text_of(app)
         for words in (
-            "x failed",
-            "+ improvement",
-            "+10.2%",
+            "failed",
+            "improvement",
+            "+19.9%",
             "! unfair",
             "~ stale",
-            "> next",
+            "next",
             "| blocked",
             "q Quit",
         ):
@@ -61,10 +64,3 @@ def test_the_elastic_column_takes_what_is_left() -> None:
     some = (Column("a", 4), Column("b", 5, elastic=True), Column("c", 6, yields=1))
     assert fitted(some, 30) == [(0, 4), (1, 16), (2, 6)]
     assert fitted(some, 12) == [(0, 4), (1, 6)]
-
-
-@given(text=st.text(), width=st.integers(0, 40))
-def test_shortened_text_fits(text: str, width: int) -> None:
-    from rich.cells import cell_len
-
-    assert cell_len(shortened(text, width)) <= width

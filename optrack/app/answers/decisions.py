@@ -8,15 +8,14 @@ from typing import Any
 from pydantic import Field
 
 from optrack.app.answers import Answer, View
-from optrack.app.answers.runs import StatusChange
-from optrack.model.item import Acceptance, Note
+from optrack.model.item import Acceptance, Adoption, Note, Transition
 from optrack.model.judgement import Comparison, Judgement, Verdict
 
 
 class MarkAnswer(Answer):
     """`mark`: the transition made."""
 
-    transition: StatusChange
+    transition: Transition
 
 
 class NoteAnswer(Answer):
@@ -32,19 +31,10 @@ class AcceptAnswer(Answer):
     acceptance: Acceptance
 
 
-class AdoptionMade(View):
-    """An item whose configuration is the new baseline."""
-
-    item: str
-    run: str | None
-    who: str
-    why: str
-
-
 class AdoptAnswer(Answer):
     """`adopt`: the item adopted."""
 
-    adoption: AdoptionMade
+    adoption: Adoption
 
 
 class UndoneAnswer(Answer):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from pydantic import Field
 
 from optrack.app.answers import Answer, View
 from optrack.app.answers.runs import RunView
-from optrack.model.item import ItemState, Note
+from optrack.judge.calibration import Expectation
+from optrack.model.item import Adoption, ItemState, Note
 from optrack.model.judgement import Comparison, Effect, Judgement, Verdict
-from optrack.model.plan import Item, Quantity, Status
+from optrack.model.metrics import Metric
+from optrack.model.plan import Item, PrimaryMetric, Quantity, Status
 from optrack.plan.resolve import Resolved
 from optrack.plan.schedule import Choice, Reason
 
@@ -63,6 +65,18 @@ class StatusAnswer(Answer):
     plan: str
     title: str
     items: tuple[ItemStanding, ...]
+
+
+class PlanHead(View):
+    """A plan without its items; `path` is left out where the answer stands for itself."""
+
+    name: str
+    path: str | None = Field(default=None, exclude_if=lambda path: path is None)
+    title: str
+    metric: Metric | PrimaryMetric
+    target: Quantity | None
+    min_effect: float
+    baseline: str
 
 
 class PlannedItem(View):
@@ -119,19 +133,7 @@ class BaseView(View):
     measurements: tuple[Measurement, ...]
 
 
-class AdoptionView(View):
-    """An adoption; `undone_at` is null while it is in force."""
-
-    item: str
-    run: str | None
-    who: str
-    why: str
-    undone_by: str | None
-    at: datetime
-    undone_at: datetime | None
-
-
-class AdoptionEvidence(AdoptionView):
+class AdoptionEvidence(Adoption):
     """An adoption; `stands` tells whether the evidence it rests on is still a fair improvement."""
 
     stands: bool
@@ -150,30 +152,13 @@ class RegistryView(View):
         """Return the view of a `judge.lineage.Registry`."""
         adoptions = (
             AdoptionEvidence(
-                **dict(AdoptionView.of(rest.adoption)),
+                **dict(rest.adoption),
                 stands=rest.stands,
                 verdict=rest.judgement.verdict if rest.judgement else None,
             )
             for rest in value.adoptions
         )
         return cls(bases=tuple(map(BaseView.of, value.bases)), adoptions=tuple(adoptions), value=value)
-
-
-class ExpectedGain(View):
-    """An expected gain (its bounds) beside the measured one, as fractions by which the metric gets better."""
-
-    item: str
-    low: float
-    high: float
-    measured: float
-    standing: Literal["below", "within", "above"]
-    value: Any = Field(exclude=True)
-
-    @classmethod
-    def of(cls, value: Any) -> Self:
-        """Return the view of a `judge.calibration.Expectation`."""
-        own = {name: getattr(value, name) for name in cls.model_fields if name != "value"}
-        return cls(**own, value=value)
 
 
 class ShowItemAnswer(Answer):
@@ -184,7 +169,7 @@ class ShowItemAnswer(Answer):
     runs: tuple[RunView, ...]
     judgement: Judgement | None
     against_original: Judgement | None
-    expected: ExpectedGain | None
+    expected: Expectation | None
     registry: RegistryView | None = Field(default=None, exclude_if=lambda registry: registry is None)
     unit: str = Field(default="", exclude=True)
     formerly: str | None = Field(default=None, exclude=True)

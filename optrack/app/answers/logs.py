@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
-from typing import Any
 
 from pydantic import Field
 
 from optrack.app.answers import Answer, View, document
-from optrack.app.answers.items import AdoptionView, ItemStanding, ItemView, NextItem
-from optrack.app.answers.runs import RunView, StatusChange
+from optrack.app.answers.items import ItemStanding, ItemView, NextItem, PlanHead
+from optrack.app.answers.runs import RunView
+from optrack.judge.calibration import Calibration
+from optrack.model.item import Acceptance, Adoption, Transition
 from optrack.model.judgement import Judgement
-from optrack.model.metrics import Metric
-from optrack.model.plan import Plan, Quantity
 from optrack.model.run import Run
 from optrack.plan.schedule import blocked_by
 from optrack.render.log import Log
@@ -43,54 +41,16 @@ class LogItem(ItemView):
     by_hand: bool
 
 
-class AcceptanceEntry(View):
-    """A difference that somebody accepted, for one item or (null) the whole plan."""
-
-    field: str
-    item: str | None
-    who: str
-    why: str
-    at: datetime
-
-
-class LogPlan(View):
-    """The plan of an exported log."""
-
-    name: str
-    title: str
-    metric: Metric
-    target: Quantity | None
-    min_effect: float
-    baseline: str
-
-
-class ExpectedEntry(View):
-    """An expected gain and the measured one."""
-
-    item: str
-    low: float
-    high: float
-    measured: float
-
-
-class CalibrationView(View):
-    """All expectations of a plan; `ratio` is expected over measured gain."""
-
-    items: tuple[ExpectedEntry, ...]
-    ratio: float | None
-    text: str
-
-
 class ExportAnswer(Answer):
     """`export --format json`: the whole log."""
 
-    plan: LogPlan
+    plan: PlanHead
     items: tuple[LogItem, ...]
     runs: tuple[RunView, ...]
-    transitions: tuple[StatusChange, ...]
-    acceptances: tuple[AcceptanceEntry, ...]
-    adoptions: tuple[AdoptionView, ...]
-    calibration: CalibrationView
+    transitions: tuple[Transition, ...]
+    acceptances: tuple[Acceptance, ...]
+    adoptions: tuple[Adoption, ...]
+    calibration: Calibration
     next: str | None
 
 
@@ -99,7 +59,7 @@ def export_answer(log: Log) -> ExportAnswer:
     from optrack.render.report import calibration_of
 
     return ExportAnswer(
-        plan=LogPlan(**_plan(log, LogPlan)),
+        plan=_plan_head(log),
         items=tuple(
             LogItem.of(
                 state,
@@ -110,10 +70,10 @@ def export_answer(log: Log) -> ExportAnswer:
             for state in log.states
         ),
         runs=tuple(map(RunView.of, log.runs)),
-        transitions=tuple(map(StatusChange.of, log.transitions)),
-        acceptances=tuple(map(AcceptanceEntry.of, log.acceptances)),
-        adoptions=tuple(map(AdoptionView.of, log.adoptions)),
-        calibration=CalibrationView.of(calibration_of(log)),
+        transitions=log.transitions,
+        acceptances=log.acceptances,
+        adoptions=log.adoptions,
+        calibration=calibration_of(log),
         next=log.choice.item if log.choice else None,
     )
 
@@ -123,21 +83,17 @@ def json_log(log: Log) -> str:
     return json.dumps(document(export_answer(log)), ensure_ascii=False, indent=2, default=str) + "\n"
 
 
-def _plan(log: Log, view: type[View]) -> dict[str, Any]:
-    own = {name: getattr(log.plan, name) for name in view.model_fields if name in Plan.model_fields}
-    return own | {"metric": log.metric}
-
-
-class ContextPlan(View):
-    """The plan that an agent works on."""
-
-    name: str
-    path: str
-    title: str
-    metric: Metric
-    target: Quantity | None
-    min_effect: float
-    baseline: str
+def _plan_head(log: Log, *, with_path: bool = False) -> PlanHead:
+    plan = log.plan
+    return PlanHead(
+        name=plan.name,
+        path=plan.path if with_path else None,
+        title=plan.title,
+        metric=log.metric,
+        target=plan.target,
+        min_effect=plan.min_effect,
+        baseline=plan.baseline,
+    )
 
 
 class GoingRun(View):
@@ -158,7 +114,7 @@ class CommandHelp(View):
 class ContextAnswer(Answer):
     """`context`: one page for an agent."""
 
-    plan: ContextPlan
+    plan: PlanHead
     items: tuple[ItemStanding, ...]
     next: NextItem
     going: tuple[GoingRun, ...]
@@ -175,7 +131,7 @@ def context_answer(log: Log, going: tuple[Run, ...]) -> ContextAnswer:
 
     known = {state.item.id: state for state in log.states}
     return ContextAnswer(
-        plan=ContextPlan(**_plan(log, ContextPlan)),
+        plan=_plan_head(log, with_path=True),
         items=tuple(ItemStanding.of(state, blocked_by(state.item, known)) for state in log.states),
         next=NextItem.of(log.choice),
         going=tuple(GoingRun(run=run.id, item=run.item, who=run.actor) for run in going),

@@ -7,22 +7,15 @@ from typing import Any, Literal
 from pydantic import Field
 
 from optrack.app.answers import Answer, View
-from optrack.app.answers.items import PlanItemView
-from optrack.app.answers.runs import StatusChange
-from optrack.model.plan import LeftOut, Plan, PrimaryMetric, Problem, Quantity, Status
+from optrack.app.answers.items import PlanHead, PlanItemView
+from optrack.model.item import Transition
+from optrack.model.plan import LeftOut, Plan, Problem, Status
 from optrack.plan.todo import TodoChange
 
 
-class PlanView(View):
+class PlanView(PlanHead):
     """What was understood of a plan; `value` is the plan."""
 
-    name: str
-    path: str
-    title: str
-    metric: PrimaryMetric
-    target: Quantity | None
-    min_effect: float
-    baseline: str
     items: tuple[PlanItemView, ...]
     value: Plan = Field(exclude=True)
 
@@ -89,7 +82,7 @@ class TodoImportAnswer(Answer):
     """`todo import`: what a todo list changed; `entries` is how many it has."""
 
     changes: tuple[TodoChange, ...]
-    transitions: tuple[StatusChange, ...]
+    transitions: tuple[Transition, ...]
     same: tuple[str, ...]
     unmatched: tuple[str, ...]
     refused: tuple[str, ...]

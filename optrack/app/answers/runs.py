@@ -11,10 +11,9 @@ from typing import Any, Literal, Self
 from pydantic import Field
 
 from optrack.app.answers import Answer, ErrorBody, View
-from optrack.model.item import KnownFailure
+from optrack.model.item import KnownFailure, Transition
 from optrack.model.judgement import Comparison, Difference, Judgement
 from optrack.model.metrics import Better, Reading, Sample
-from optrack.model.plan import Status
 from optrack.model.run import Failure, Outcome, Run, Stage
 from optrack.model.snapshot import Snapshot
 
@@ -188,28 +187,13 @@ class FailuresAnswer(Answer):
     failures: tuple[KnownFailure, ...]
 
 
-class StatusChange(View):
-    """One change of an item's status; `by_hand` tells one that somebody made from one that a run brought."""
-
-    plan: str
-    item: str
-    before: Status | None
-    after: Status
-    who: str
-    why: str
-    run: str | None
-    at: datetime
-    by_hand: bool
-
-
-class _NumberedLine(Answer):
+class _LineHead(Answer):
     """The head of a line about a transition."""
 
     event: Literal["transition"] = "transition"
-    seq: int
 
 
-class TransitionLine(StatusChange, _NumberedLine):
+class TransitionLine(Transition, _LineHead):
     """`watch`: an item's status has changed."""
 
 

@@ -1,10 +1,10 @@
-"""What all screens share: head line, footer, the picture of the campaign, and reading in a thread."""
+"""What all screens share: header, footer, the view of the campaign, reading in a thread, and issuing commands."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, Protocol, TypeVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -14,54 +14,69 @@ from textual.widget import Widget
 from textual.widgets import Input
 from textual.worker import Worker, get_current_worker
 
+from optrack.app.project import Project
+from optrack.app.watching import View
 from optrack.tui import watch
-from optrack.tui.board import Board
-from optrack.tui.commands import COMMANDS, Back, Command
-from optrack.tui.messages import Picture
-from optrack.tui.widgets.head import Head
-from optrack.tui.widgets.keys import Keys
+from optrack.tui.commands import COMMANDS
+from optrack.tui.watch import Read
+from optrack.tui.widgets.header import Header, KeyBar
 
-if TYPE_CHECKING:
-    from optrack.tui.app import OptrackApp
+T = TypeVar("T")
 
 
-class BoardScreen(Screen[None]):
-    """A screen of the campaign; `look` is called with each new picture, and when it comes to the front."""
+class Navigator(Protocol):
+    """What the screens need of the application."""
+
+    view: View | None
+    selected: str | None
+    read_only: bool
+
+    def act(self, work: Callable[[Project], str]) -> None:
+        """Do `work` in a thread on a project of its own, and tell what it returns or its error."""
+
+    def show_item(self, item: str) -> None:
+        """Show this item."""
+
+    def show_run(self, run: str | None) -> None:
+        """Follow this run; None for the one in progress."""
+
+    def show_comparison(self, candidate: str, baseline: str | None = None) -> None:
+        """Compare two runs or items."""
+
+    def report_defect(self, message: Worker.StateChanged) -> None:
+        """Tell the error of a worker that failed in a way that nobody expects."""
+
+    def action_issue(self, name: str) -> None:
+        """Do a command that no screen does."""
+
+
+class CampaignScreen(Screen[None]):
+    """A screen of the campaign; `look` is called with each new view, and when the screen comes to the front."""
 
     TAB: ClassVar[str] = ""
-    OFFERS: ClassVar[tuple[type[Command], ...]] = ()
     BINDINGS: ClassVar[list[BindingType]] = []
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012
-    VERTICAL_BREAKPOINTS = [  # noqa: RUF012
-        (0, "-low"),
-        (16, "-medium"),
-        (30, "-high"),
-    ]
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (16, "-medium"), (30, "-high")]  # noqa: RUF012
 
     _asking = False
 
     @property
-    def optrack(self) -> OptrackApp:
+    def navigator(self) -> Navigator:
         """The application."""
-        return cast("OptrackApp", self.app)
+        return cast("Navigator", self.app)
 
     @property
-    def board(self) -> Board:
-        """The campaign."""
-        return self.optrack.board
-
-    @property
-    def picture(self) -> Picture | None:
-        """How the campaign looked last, None before it was read."""
-        return self.optrack.picture
+    def view(self) -> View | None:
+        """How the campaign stood last, None before it was read."""
+        return self.navigator.view
 
     def compose(self) -> ComposeResult:
-        yield Head(self.TAB)
+        yield Header(self.TAB)
         yield from self.body()
-        yield Keys(show_command_palette=False, compact=True)
+        yield KeyBar(show_command_palette=False, compact=True)
 
     def body(self) -> ComposeResult:
-        """Return what stands between the head line and the footer."""
+        """Return what stands between the header and the footer."""
         yield Widget()
 
     def on_mount(self) -> None:
@@ -72,49 +87,54 @@ class BoardScreen(Screen[None]):
             self.renew()
 
     def renew(self) -> None:
-        """Show the campaign as it looks now, unless this screen isn't put together yet or is taken down."""
-        if self.picture is not None and (heads := self.query(Head)):
-            heads.first().show(self.picture)
-            self.look(self.picture)
+        """Show the campaign as it stands now, unless this screen isn't put together yet or is taken down."""
+        if self.view is not None and (headers := self.query(Header)):
+            headers.first().show(self.view)
+            self.look(self.view)
 
-    def look(self, picture: Picture) -> None:
-        """Show this picture."""
+    def look(self, view: View) -> None:
+        """Show this view."""
 
-    def fetch(self, group: str, work: Callable[[], Message]) -> None:
-        """Do `work` in a thread and send this screen its message; a later call of the group replaces it."""
-        self.run_worker(
-            partial(self._reading, work), group=group, thread=True, exclusive=True, exit_on_error=False
-        )
+    def fetch(self, group: str, work: Callable[[], T], show: Callable[[T], object]) -> None:
+        """Do `work` in a thread and `show` here what it returns; a later call of the group replaces it."""
+        reading = partial(self._reading, lambda: Read(show, work()))
+        self.run_worker(reading, group=group, thread=True, exclusive=True, exit_on_error=False)
 
     def _reading(self, work: Callable[[], Message]) -> None:
         worker = get_current_worker()
 
-        def tell(message: Message) -> None:
+        def send(message: Message) -> None:
             if not worker.is_cancelled and self.is_attached:
                 self.post_message(message)
 
-        watch.reading(work, tell)
+        watch.answering(work, send)
+
+    def on_read(self, message: Read) -> None:
+        message.show(message.value)
 
     def on_worker_state_changed(self, message: Worker.StateChanged) -> None:
-        self.optrack.tell_defect(message)
+        self.navigator.report_defect(message)
 
     def action_issue(self, name: str) -> None:
-        """Send the command with this name from here upwards.
+        """Do the command with this name here, or else in the application.
 
         What is typed ahead into a question that is about to open, or into a search, is no command.
         """
-        command = COMMANDS[name]
-        typing = isinstance(self.focused, Input) and command is not Back
+        typing = isinstance(self.focused, Input) and name != "back"
         if self._asking or typing or not self.is_current:
             return
-        self.post_message(command())
-        if command.ASKS:
+        if COMMANDS[name].asks:
             self._asking = True
             self.call_later(self._asked)
+        do: Callable[[], object] | None = getattr(self, f"do_{name}", None)
+        if do is not None:
+            do()
+        else:
+            self.navigator.action_issue(name)
 
     def _asked(self) -> None:
         self._asking = False
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        acts = action == "issue" and COMMANDS[str(parameters[0])].ACTS
-        return not (acts and self.optrack.read_only)
+        acts = action == "issue" and COMMANDS[str(parameters[0])].acts
+        return not (acts and self.navigator.read_only)

@@ -1,4 +1,4 @@
-"""Questions that a screen puts before it asks for something: each is dismissed with the answer or None."""
+"""What lies over a screen: questions, each dismissed with the answer or None, and the page of keys."""
 
 from __future__ import annotations
 
@@ -6,17 +6,21 @@ from collections.abc import Sequence
 from typing import ClassVar, Generic, TypeVar
 
 from textual import on
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.app import App, ComposeResult
+from textual.binding import ActiveBinding, Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
+from textual.widget import Widget
 from textual.widgets import Button, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from optrack.tui.outside import content
+from optrack.tui.text import content, field, heading
+from optrack.tui.widgets.detail import DetailPane
 
 T = TypeVar("T")
+KeyGroup = tuple[str, Sequence[tuple[str, str]]]
+"""A title, and keys with what each does."""
 
 
 class Dialog(ModalScreen[T], Generic[T]):
@@ -118,3 +122,74 @@ class AskChoice(Dialog[tuple[str, str]]):
         at = self._list.highlighted
         if message.value.strip() and at is not None:
             self.dismiss((self._options[at][0], message.value.strip()))
+
+
+class HelpScreen(ModalScreen[None]):
+    """A page of keys; any of the usual keys leaves it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark,enter", "leave", "Close")]
+    AUTO_FOCUS = "DetailPane"
+
+    def __init__(self, title: str, groups: Sequence[KeyGroup]) -> None:
+        super().__init__()
+        self._title, self._groups = title, groups
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog -tall"):
+            yield Static(Content.styled(f"Keys: {self._title}", "bold $strong"), classes="dialog-title")
+            yield DetailPane(id="keys")
+            yield Static(Content("escape: close"), classes="dialog-keys")
+
+    def on_mount(self) -> None:
+        self.query_one(DetailPane).show(self._words)
+
+    def _words(self, width: int) -> list[Content]:
+        lines: list[Content] = []
+        for title, keys in self._groups:
+            lines += heading(title)[0 if lines else 1 :]
+            for key, text in keys:
+                lines += field(key, text, width)
+        return lines
+
+    def action_leave(self) -> None:
+        """Close the page."""
+        self.dismiss(None)
+
+
+_GROUPS: tuple[tuple[type[object], str], ...] = (
+    (App, "Everywhere"),
+    (Screen, "On this screen"),
+    (Widget, "In this part"),
+)
+
+
+def key_groups(active: Sequence[ActiveBinding]) -> list[KeyGroup]:
+    """Return the keys that work now with what they do, grouped by where they belong, the nearest first."""
+    groups: dict[str, dict[str, tuple[list[str], str]]] = {title: {} for _, title in reversed(_GROUPS)}
+    for one in active:
+        binding = one.binding
+        if one.enabled and binding.description:
+            title = next(title for kind, title in _GROUPS if isinstance(one.node, kind))
+            text = binding.tooltip or binding.description
+            groups[title].setdefault(binding.action, ([], text))[0].append(key_name(binding.key))
+    return [
+        (title, [(" ".join(keys), text) for keys, text in group.values()])
+        for title, group in groups.items()
+        if group
+    ]
+
+
+_NAMES = {
+    "question_mark": "?",
+    "slash": "/",
+    "escape": "esc",
+    "greater_than_sign": ">",
+    "less_than_sign": "<",
+    "pagedown": "pgdn",
+    "pageup": "pgup",
+}
+
+
+def key_name(key: str) -> str:
+    """Return a key as people write it."""
+    return _NAMES.get(key, key.replace("ctrl+", "^"))

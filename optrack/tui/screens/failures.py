@@ -10,15 +10,17 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
-from textual.message import Message
 
-from optrack.tui import commands, figures
-from optrack.tui.board import FailureGroup
-from optrack.tui.messages import Picture
-from optrack.tui.outside import content
-from optrack.tui.screens.base import BoardScreen
-from optrack.tui.widgets.rows import Cell, Column, RowList
-from optrack.tui.widgets.sheet import Sheet, field, heading, paragraph
+from optrack.app.viewing import failures
+from optrack.app.watching import View
+from optrack.model.item import KnownFailure
+from optrack.model.run import Run
+from optrack.render import format as fmt
+from optrack.tui import commands
+from optrack.tui.screens.base import CampaignScreen
+from optrack.tui.text import content, field, heading, paragraph
+from optrack.tui.widgets.detail import DetailPane
+from optrack.tui.widgets.list import Cell, Column, RowList
 
 COLUMNS = (
     Column("Runs", 4, right=True),
@@ -29,74 +31,65 @@ COLUMNS = (
     Column("Message", 20, elastic=True),
 )
 EMPTY = "No run has failed so far."
+Group = tuple[KnownFailure, Run]
 
 
-class FailuresRead(Message):
-    """The failures were read."""
-
-    def __init__(self, groups: Sequence[FailureGroup]) -> None:
-        super().__init__()
-        self.groups = groups
-
-
-def cells(group: FailureGroup) -> Sequence[Cell]:
-    """Return the cells of a group."""
+def cells(group: Group) -> Sequence[Cell]:
+    """Return the cells of a failure and its latest run."""
+    failure, run = group
     return (
-        Cell(str(len(group.runs)), "strong"),
-        Cell(f"x {group.kind.replace('_', ' ')}", "bad"),
-        Cell(group.stage),
-        Cell(", ".join(group.items)),
-        Cell(figures.clock(group.last_at), "quiet"),
-        Cell(group.message),
+        Cell(str(len(failure.runs)), "strong"),
+        Cell(f"{fmt.OUTCOME['failed'].sign} {fmt.words(failure.kind)}", "bad"),
+        Cell(run.stage),
+        Cell(", ".join(failure.items)),
+        Cell(fmt.clock(failure.last_at), "quiet"),
+        Cell(failure.message),
     )
 
 
-def told(group: FailureGroup, width: int) -> list[Content]:
-    """Return a group in words, with the end of its latest log."""
+def lines(group: Group, width: int) -> list[Content]:
+    """Return a failure in words, with the end of its latest log."""
+    failure, run = group
+    tail = run.failure.log_tail if run.failure else ""
     return [
-        *paragraph(group.message, width, "bold $strong"),
-        *field("Kind", f"{group.kind.replace('_', ' ')}, in stage {group.stage}", width),
-        *field("Fingerprint", group.fingerprint, width),
-        *field("Items", ", ".join(group.items), width),
-        *field("Runs", ", ".join(group.runs), width),
+        *paragraph(failure.message, width, "bold $strong"),
+        *field("Kind", f"{fmt.words(failure.kind)}, in stage {run.stage}", width),
+        *field("Fingerprint", failure.fingerprint, width),
+        *field("Items", ", ".join(failure.items), width),
+        *field("Runs", ", ".join(failure.runs), width),
         *heading("End of the log"),
-        *content(group.log_tail or "Nothing was kept of the log.", "$quiet").wrap(width),
+        *content(tail or "Nothing was kept of the log.", "$quiet").wrap(width),
     ]
 
 
-class FailuresScreen(BoardScreen):
+class FailuresScreen(CampaignScreen):
     """The screen of failures."""
 
     TAB = "Failures"
-    OFFERS = (commands.Back,)
-    BINDINGS: ClassVar[list[BindingType]] = [*commands.bindings(OFFERS)]
+    BINDINGS: ClassVar[list[BindingType]] = [*commands.bindings(("back",))]
     AUTO_FOCUS = "#groups"
 
     @property
-    def groups(self) -> RowList[FailureGroup]:
+    def groups(self) -> RowList[Group]:
         """The list of groups."""
         return self.query_one("#groups", RowList)
 
     @property
-    def sheet(self) -> Sheet:
+    def detail(self) -> DetailPane:
         """The selected group in words."""
-        return self.query_one("#failure", Sheet)
+        return self.query_one("#failure", DetailPane)
 
     def body(self) -> ComposeResult:
         with Container(id="halves"):
-            yield RowList(COLUMNS, cells, lambda group: group.fingerprint, empty=EMPTY, id="groups")
-            yield Sheet(id="failure")
+            yield RowList(COLUMNS, cells, lambda group: group[0].fingerprint, empty=EMPTY, id="groups")
+            yield DetailPane(id="failure")
 
-    def look(self, picture: Picture) -> None:
-        board = self.board
-        self.fetch("failures", lambda: FailuresRead(board.failures()))
+    def look(self, view: View) -> None:
+        self.fetch("failures", lambda: failures(view), lambda groups: self.groups.show(groups))
 
-    def on_failures_read(self, message: FailuresRead) -> None:
-        self.groups.show(message.groups)
-
-    def on_row_list_highlighted(self, message: RowList.Highlighted[FailureGroup]) -> None:
+    def on_row_list_highlighted(self, message: RowList.Highlighted[Group]) -> None:
         row = message.row
-        self.sheet.show(partial(told, row) if row else lambda width: (), from_top=True)
+        self.detail.show(partial(lines, row) if row else lambda width: (), from_top=True)
 
-    def on_row_list_chosen(self, message: RowList.Chosen[FailureGroup]) -> None:
-        self.optrack.show_run(message.row.runs[-1])
+    def on_row_list_chosen(self, message: RowList.Chosen[Group]) -> None:
+        self.navigator.show_run(message.row[0].runs[-1])

@@ -3,47 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
-from textual.message import Message
 
+from optrack.app.viewing import ItemRecipe, recipe_of, runs_of, transitions_of
+from optrack.app.watching import View
 from optrack.model.item import Transition
+from optrack.model.metrics import series_of
 from optrack.model.run import Run
+from optrack.render import format as fmt
 from optrack.tui import commands
-from optrack.tui.board import ResolvedItem
-from optrack.tui.messages import Picture
-from optrack.tui.screens.acting import ItemScreen
-from optrack.tui.widgets import item_text
-from optrack.tui.widgets.rows import RowList
-from optrack.tui.widgets.run_list import run_list
-from optrack.tui.widgets.sheet import Sheet, heading, paragraph
+from optrack.tui.screens.item_actions import SelectionScreen
+from optrack.tui.text import heading, paragraph
+from optrack.tui.widgets import detail
+from optrack.tui.widgets.list import Cell, Column, RowList
+
+COLUMNS: tuple[Column, ...] = (
+    Column("Run", 24),
+    Column("Started", 12, yields=4),
+    Column("Outcome", 13),
+    Column("Stage", 9, yields=3),
+    Column("Took", 7, yields=5, right=True),
+    Column("Median", 12, yields=1, right=True),
+    Column("Passes", 6, yields=6, right=True),
+    Column("What happened", 14, yields=2, elastic=True),
+)
+EMPTY = "No run yet. Press r to run this item."
+ItemRead = tuple[str, ItemRecipe, Sequence[Run], Sequence[Transition]]
 
 
-class ItemRead(Message):
-    """An item's recipe, runs and history were read."""
-
-    def __init__(
-        self, item: str, resolved: ResolvedItem, runs: Sequence[Run], transitions: Sequence[Transition]
-    ) -> None:
-        super().__init__()
-        self.item, self.resolved, self.runs, self.transitions = item, resolved, runs, transitions
-
-
-class OneItemScreen(ItemScreen):
+class ItemScreen(SelectionScreen):
     """The screen of one item."""
 
     TAB = "Item"
-    OFFERS = (commands.RunNext, *commands.ON_ITEM, commands.Back)
-    BINDINGS: ClassVar[list[BindingType]] = [*commands.bindings(OFFERS)]
+    BINDINGS: ClassVar[list[BindingType]] = [*commands.bindings(("next", *commands.ON_ITEM, "back"))]
     AUTO_FOCUS = "#runs"
 
-    def __init__(self, item: str) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._item = item
+        self._item: str | None = None
         self._read: ItemRead | None = None
 
     @property
@@ -56,54 +59,67 @@ class OneItemScreen(ItemScreen):
         return self.query_one("#runs", RowList)
 
     @property
-    def sheet(self) -> Sheet:
+    def detail(self) -> detail.DetailPane:
         """The item in words."""
-        return self.query_one("#about", Sheet)
+        return self.query_one("#about", detail.DetailPane)
 
     def body(self) -> ComposeResult:
-        metric = self.picture.plan.metric.name if self.picture else "output_throughput"
         with Container(id="halves"):
-            yield Sheet(id="about")
-            yield run_list(metric, "runs")
+            yield detail.DetailPane(id="about")
+            yield RowList(COLUMNS, self._cells, lambda run: run.id, empty=EMPTY, id="runs")
 
     def open(self, item: str) -> None:
-        """Show this item instead."""
-        self._item, self._read = item, None
+        """Show this item."""
+        if item != self._item:
+            self._item, self._read = item, None
         self.renew()
 
-    def look(self, picture: Picture) -> None:
+    def look(self, view: View) -> None:
         item = self._item
-        if picture.state(item) is None:
-            self.sheet.show(lambda width: paragraph(f"There is no item {item} any more.", width))
+        if item is None:
             return
-        self._tell()
+        if view.state(item) is None:
+            self.detail.show(lambda width: paragraph(f"There is no item {item} any more.", width))
+            return
+        self.detail.show(self._lines)
 
-        def work() -> Message:
-            board = self.board
-            return ItemRead(item, board.resolved(item), board.runs(item), board.transitions(item))
+        def read() -> ItemRead:
+            return item, recipe_of(view, item), runs_of(view, item), transitions_of(view, item)
 
-        self.fetch("item", work)
+        self.fetch("item", read, self._show)
 
-    def on_item_read(self, message: ItemRead) -> None:
-        if message.item == self._item:
-            self._read = message
-            self._tell()
-            self.runs.show(message.runs)
+    def _show(self, read: ItemRead) -> None:
+        if read[0] == self._item:
+            self._read = read
+            self.detail.show(self._lines)
+            self.runs.show(read[2])
 
-    def _tell(self) -> None:
-        self.sheet.show(self._words)
-
-    def _words(self, width: int) -> list[Content]:
-        state = self.state
-        if state is None or self.picture is None:
+    def _lines(self, width: int) -> list[Content]:
+        state, view = self.state, self.view
+        if state is None or view is None:
             return []
-        choice = self.picture.choice
         name = state.item.id
-        lines = item_text.facts(state, width, choice.blocked.get(name, ()), choice.reasons.get(name, ""))
+        lines = detail.facts(state, width, view.blocked.get(name, ()), view.reason(name))
         if self._read is not None:
-            lines += [*heading("Recipe"), *item_text.recipe(self._read.resolved, width)]
-            lines += item_text.notes(state, self._read.transitions, width)
+            _, recipe, _, transitions = self._read
+            lines += [*heading("Recipe"), *detail.recipe_lines(recipe, width)]
+            lines += detail.notes(state, transitions, width)
         return lines
 
+    def _cells(self, run: Run) -> Sequence[Cell]:
+        mark = fmt.outcome_mark(run)
+        series = series_of(run.samples, self.view.plan.metric.name) if self.view else None
+        remark = run.failure.message if run.failure else f"beside {run.beside}" if run.beside else ""
+        return (
+            Cell(run.id),
+            Cell(fmt.clock(run.started_at), "quiet"),
+            Cell(str(mark), mark.tone),
+            Cell(run.stage, "quiet"),
+            Cell(fmt.duration(run.seconds), "quiet"),
+            Cell(fmt.compact(median(series.values), series.metric.unit) if series else "-"),
+            Cell(str(len(series.values)) if series else "-", "quiet"),
+            Cell(remark, "bad" if run.failure else "quiet"),
+        )
+
     def on_row_list_chosen(self, message: RowList.Chosen[Run]) -> None:
-        self.optrack.show_run(message.row.id)
+        self.navigator.show_run(message.row.id)

@@ -7,59 +7,39 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import Input, Static
 
-from optrack.tui import commands, plan_rows
-from optrack.tui.board import ResolvedItem
-from optrack.tui.messages import Picture
-from optrack.tui.outside import content, plain
-from optrack.tui.plan_rows import Looking, PlanRow
-from optrack.tui.screens.acting import ItemScreen
-from optrack.tui.widgets import item_text
-from optrack.tui.widgets.plan_list import PlanList
-from optrack.tui.widgets.rows import RowList
-from optrack.tui.widgets.sheet import Build, Sheet
-from optrack.tui.widgets.words import Words
+from optrack.app.viewing import recipe_of
+from optrack.app.watching import View
+from optrack.tui import commands
+from optrack.tui.screens.item_actions import SelectionScreen
+from optrack.tui.text import content, plain
+from optrack.tui.widgets.detail import DetailPane, facts, treatment
+from optrack.tui.widgets.header import SearchInput
+from optrack.tui.widgets.list import RowList
+from optrack.tui.widgets.plan_list import ONLY, ORDERS, ListFilter, PlanList, PlanRow, arranged, following
 
 EMPTY = "The plan has no items yet.\nPress e to write some, or run: optrack plan new"
 NO_MATCH = "Nothing matches. Press escape to show all items again."
 
 
-class TreatmentRead(Message):
-    """The recipe of the selected item was read; `told` builds what stands above it."""
-
-    def __init__(self, item: str, told: Build, resolved: ResolvedItem) -> None:
-        super().__init__()
-        self.item, self.told, self.resolved = item, told, resolved
-
-
-class PlanScreen(ItemScreen):
+class PlanScreen(SelectionScreen):
     """The first screen."""
 
     TAB = "Plan"
-    OFFERS = (
-        commands.RunNext,
-        *commands.ON_ITEM,
-        commands.Filter,
-        commands.NextShown,
-        commands.Sort,
-        commands.Fold,
-    )
     BINDINGS: ClassVar[list[BindingType]] = [
-        *commands.bindings(OFFERS),
-        *commands.bindings((commands.Back,), shown=False),
+        *commands.bindings(("next", *commands.ON_ITEM, "find", "only", "sort", "fold")),
+        commands.binding("back", shown=False),
     ]
     AUTO_FOCUS = "#items"
 
     def __init__(self) -> None:
         super().__init__()
-        self.looking = Looking()
+        self.shown = ListFilter()
 
     @property
     def rows(self) -> PlanList:
@@ -72,9 +52,9 @@ class PlanScreen(ItemScreen):
         return self.query_one("#filter", Input)
 
     @property
-    def sheet(self) -> Sheet:
+    def detail(self) -> DetailPane:
         """The selected item in words."""
-        return self.query_one("#detail", Sheet)
+        return self.query_one("#detail", DetailPane)
 
     @property
     def current(self) -> str | None:
@@ -87,112 +67,98 @@ class PlanScreen(ItemScreen):
         with Container(id="halves"):
             with Vertical(id="left"):
                 yield PlanList(id="items")
-                yield Words(placeholder="words that must occur", id="filter", classes="-hidden")
-            yield Sheet(id="detail")
+                yield SearchInput(placeholder="words that must occur", id="filter", classes="-hidden")
+            yield DetailPane(id="detail")
 
-    def look(self, picture: Picture) -> None:
-        self.query_one("#title", Static).update(self._title(picture))
-        told = next_line(picture)
-        if self.looking.told:
-            told = Content.assemble((f"{plain(self.looking.told)}   ", "bold $strong"), told)
-        self.query_one("#next", Static).update(told)
-        rows = plan_rows.arranged(
-            picture.items,
-            self.looking,
-            choice=picture.choice,
-            launches=picture.launches,
-        )
-        self.rows.show(rows, empty=NO_MATCH if picture.items else EMPTY)
-
-    def _title(self, picture: Picture) -> Content:
-        plan = picture.plan
-        done = sum(s.status in ("completed", "cancelled") for s in picture.items)
-        parts = [
-            (plain(plan.title or plan.name), "bold $strong"),
-            (f"   {done} of {len(picture.items)} done", "$quiet"),
-        ]
-        if plan.target:
-            parts.append((f"   target {plain(plan.target.text)}", "$quiet"))
-        return Content.assemble(*parts)
+    def look(self, view: View) -> None:
+        self.query_one("#title", Static).update(title_line(view))
+        line = next_line(view)
+        if self.shown.summary:
+            line = Content.assemble((f"{plain(self.shown.summary)}   ", "bold $strong"), line)
+        self.query_one("#next", Static).update(line)
+        self.rows.show(arranged(view, self.shown), empty=NO_MATCH if view.items else EMPTY)
 
     def on_row_list_highlighted(self, message: RowList.Highlighted[PlanRow]) -> None:
-        self._detail(message.row)
-
-    def _detail(self, row: PlanRow | None) -> None:
-        picture = self.picture
-        if row is None or picture is None:
-            self.sheet.show(lambda width: ())
+        row, view = message.row, self.view
+        if row is None or view is None:
+            self.detail.show(lambda width: ())
             return
         name = row.state.item.id
-        self.optrack.selected = name
-        blocked_by, reason = picture.choice.blocked.get(name, ()), picture.choice.reasons.get(name, "")
-        told = partial(item_text.facts, row.state, blocked_by=blocked_by, reason=reason)
-        self.sheet.show(told, from_top=True)
-        board = self.board
-        self.fetch("detail", lambda: TreatmentRead(name, told, board.resolved(name)))
-
-    def on_treatment_read(self, message: TreatmentRead) -> None:
-        if message.item == self.current:
-            self.sheet.show(
-                lambda width: [*message.told(width), *item_text.treatment(message.resolved, width)]
-            )
+        self.navigator.selected = name
+        about = partial(facts, row.state, blocked_by=view.blocked.get(name, ()), reason=view.reason(name))
+        self.detail.show(about, from_top=True)
+        self.fetch(
+            "detail",
+            lambda: recipe_of(view, name),
+            lambda recipe: self.detail.show(lambda width: [*about(width), *treatment(recipe, width)]),
+        )
 
     def on_row_list_chosen(self, message: RowList.Chosen[PlanRow]) -> None:
-        self.optrack.show_item(message.row.state.item.id)
+        self.navigator.show_item(message.row.state.item.id)
 
-    def _look_again(self, looking: Looking) -> None:
-        self.looking = looking
+    def _show(self, shown: ListFilter) -> None:
+        self.shown = shown
         self.renew()
 
-    @on(commands.Sort)
-    def sort(self) -> None:
-        at = plan_rows.ORDERS.index(self.looking.order)
-        self._look_again(replace(self.looking, order=plan_rows.ORDERS[(at + 1) % len(plan_rows.ORDERS)]))
+    def do_sort(self) -> None:
+        """Sort by the next order."""
+        self._show(replace(self.shown, order=following(ORDERS, self.shown.order)))
 
-    @on(commands.NextShown)
-    def only(self) -> None:
-        at = plan_rows.ONLY.index(self.looking.only)
-        self._look_again(replace(self.looking, only=plan_rows.ONLY[(at + 1) % len(plan_rows.ONLY)]))
+    def do_only(self) -> None:
+        """Show only the items of the next status or verdict."""
+        self._show(replace(self.shown, only=following(ONLY, self.shown.only)))
 
-    @on(commands.Fold)
-    def fold(self) -> None:
+    def do_fold(self) -> None:
+        """Fold or unfold the items under the selected one."""
         row = self.rows.row
         if row is not None and row.opened is not None:
-            self._look_again(replace(self.looking, folded=self.looking.folded ^ {row.state.item.id}))
+            self._show(replace(self.shown, folded=self.shown.folded ^ {row.state.item.id}))
 
-    @on(commands.Filter)
-    def start_filter(self) -> None:
+    def do_find(self) -> None:
+        """Ask for the words to filter by."""
         self.filter.remove_class("-hidden")
         self.filter.focus()
 
-    @on(commands.Back)
-    def leave_filter(self, message: commands.Back) -> None:
-        message.stop()
+    def do_back(self) -> None:
+        """Show all items again."""
         self.filter.value = ""
         self.filter.add_class("-hidden")
         self.rows.focus()
-        self._look_again(replace(self.looking, words="", only=""))
+        self._show(replace(self.shown, words="", only=""))
 
     def on_input_changed(self, message: Input.Changed) -> None:
-        self._look_again(replace(self.looking, words=message.value))
+        self._show(replace(self.shown, words=message.value))
 
     def on_input_submitted(self) -> None:
         self.filter.set_class(not self.filter.value, "-hidden")
         self.rows.focus()
 
 
-def next_line(picture: Picture) -> Content:
+def title_line(view: View) -> Content:
+    """Return the plan's title, how much of it is done, and its target."""
+    plan = view.plan
+    done = sum(state.status in ("completed", "cancelled") for state in view.items)
+    parts = [
+        (plain(plan.title or plan.name), "bold $strong"),
+        (f"   {done} of {len(view.items)} done", "$quiet"),
+    ]
+    if plan.target:
+        parts.append((f"   target {plain(plan.target.text)}", "$quiet"))
+    return Content.assemble(*parts)
+
+
+def next_line(view: View) -> Content:
     """Return what is wrong with the plan's text, or what would run next and why, or why nothing would."""
-    plan, choice = picture.plan, picture.choice
+    plan, choice = view.plan, view.choice
     if plan.problems:
         errors = [p for p in plan.problems if p.severity == "error"] or list(plan.problems)
         return content(f"! {errors[0].located(Path(plan.path).name)}", "$bad")
     if choice.item is None:
-        return content(choice.why, "$quiet")
-    state = picture.state(choice.item)
+        return content(choice.summary, "$quiet")
+    state = view.state(choice.item)
     title = state.item.title if state else ""
     return Content.assemble(
         ("next ", "$quiet"),
         (f"{plain(choice.item)} {plain(title)}", "$live"),
-        (f": {plain(choice.why)}", "$quiet"),
+        (f": {plain(view.reason(choice.item))}", "$quiet"),
     )

@@ -1,15 +1,150 @@
-"""The ranked plan as a tree in aligned columns."""
+"""The ranked plan as a tree in aligned columns: which rows it has, in what order, and their cells."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
 
-from optrack.tui import figures, marks
-from optrack.tui.plan_rows import PlanRow
-from optrack.tui.widgets.rows import Cell, Column, RowList
+from optrack.app.watching import View
+from optrack.model.item import ItemState
+from optrack.render import format as fmt
+from optrack.tui.widgets.list import Cell, Column, RowList
+
+V = TypeVar("V")
+Order = Literal["rank", "value", "result"]
+ORDERS: tuple[Order, ...] = ("rank", "value", "result")
+ONLY: tuple[str, ...] = ("", "pending", "in progress", "completed", "cancelled", "blocked", "failed", "stale")
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """A row of the plan's list: an item's state, its depth in the tree, and whether its children show.
+
+    `opened` is None for an item without children.
+    """
+
+    state: ItemState
+    depth: int = 0
+    opened: bool | None = None
+    blocked: bool = False
+    next: bool = False
+    launches: int = 0
+    worth: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ListFilter:
+    """What the list shows: its order, words that must occur, the one status or verdict shown, folded items."""
+
+    order: Order = "rank"
+    words: str = ""
+    only: str = ""
+    folded: frozenset[str] = frozenset()
+
+    @property
+    def summary(self) -> str:
+        """How the list differs from the whole plan in its order: `by value, only pending`; nothing if it doesn't."""
+        parts = [f"by {self.order}" if self.order != "rank" else "", f"only {self.only}" if self.only else ""]
+        words = f"with '{self.words.strip()}'" if self.words.strip() else ""
+        return ", ".join(part for part in (*parts, words) if part)
+
+
+def following(values: Sequence[V], value: V) -> V:
+    """Return the value after this one, the first after the last."""
+    return values[(values.index(value) + 1) % len(values)]
+
+
+def arranged(view: View, by: ListFilter) -> list[PlanRow]:
+    """Return the rows of the plan; ancestors of a match stay, so that it keeps its place in the tree."""
+    blocked = view.blocked
+
+    def row(state: ItemState, depth: int = 0, opened: bool | None = None) -> PlanRow:
+        name = state.item.id
+        return PlanRow(
+            state,
+            depth,
+            opened,
+            name in blocked,
+            name == view.choice.item,
+            view.launches.get(name, 0),
+            view.worth.get(name, 0.0),
+        )
+
+    filtering = bool(by.words.strip() or by.only)
+    if by.order != "rank":
+        rows = [row(s) for s in view.items if not filtering or matches(s, by, s.item.id in blocked)]
+        return sorted(rows, key=_value if by.order == "value" else _result)
+    return _tree(view.items, by, row, blocked, filtering)
+
+
+def _tree(
+    states: Sequence[ItemState],
+    by: ListFilter,
+    row: Callable[[ItemState, int, bool | None], PlanRow],
+    blocked: Collection[str],
+    filtering: bool,
+) -> list[PlanRow]:
+    known = {state.item.id for state in states}
+    below: dict[str | None, list[ItemState]] = {}
+    for state in states:
+        parent = state.item.parent if state.item.parent in known else None
+        below.setdefault(parent, []).append(state)
+    kept = _kept(states, by, blocked) if filtering else known
+    rows: list[PlanRow] = []
+    stack = [(state, 0) for state in reversed(below.get(None, []))]
+    while stack:
+        state, depth = stack.pop()
+        if state.item.id not in kept:
+            continue
+        children = [child for child in below.get(state.item.id, []) if child.item.id in kept]
+        opened = (filtering or state.item.id not in by.folded) if children else None
+        rows.append(row(state, depth, opened))
+        if opened:
+            stack += [(child, depth + 1) for child in reversed(children)]
+    return rows
+
+
+def _kept(states: Sequence[ItemState], by: ListFilter, blocked: Collection[str]) -> set[str]:
+    """Return the ids of the matches and of all above them."""
+    parents = {state.item.id: state.item.parent for state in states}
+    kept: set[str] = set()
+    for state in states:
+        if matches(state, by, state.item.id in blocked):
+            at: str | None = state.item.id
+            while at is not None and at not in kept:
+                kept.add(at)
+                at = parents.get(at)
+    return kept
+
+
+def matches(state: ItemState, by: ListFilter, blocked: bool) -> bool:
+    """Whether the item has the status or verdict that is shown alone and contains every word."""
+    verdict = fmt.verdict_mark(state.judgement)
+    marks = [fmt.status_mark(state, blocked=blocked), *([verdict] if verdict else []), *fmt.flags(state)]
+    words = [mark.word for mark in marks]
+    if by.only and by.only not in words:
+        return False
+    comparison = state.judgement.comparison if state.judgement else ""
+    text = " ".join([state.item.id, state.item.title, *words, comparison]).casefold()
+    return all(word in text for word in by.words.casefold().split())
+
+
+def _value(row: PlanRow) -> tuple[float, int]:
+    return (-row.worth, row.state.item.rank)
+
+
+def _result(row: PlanRow) -> tuple[int, float, int]:
+    judgement = row.state.judgement
+    order = {"improvement": 0, "no_change": 1, "inconclusive": 2, "regression": 3, "failed": 4}
+    if judgement is None:
+        return (9, 0.0, row.state.item.rank)
+    relative = abs(judgement.effect.relative) if judgement.effect else 0.0
+    return (order.get(judgement.verdict or "", 5), -relative, row.state.item.rank)
+
 
 NARROW = 120
-"""Below this width, in cells, status and verdict share a column, and so do all remarks."""
+"""Below this width, in cells, status and verdict share a column, and so do all refmt."""
 
 
 def columns(rows: Sequence[PlanRow], width: int) -> tuple[Column, ...]:
@@ -35,7 +170,7 @@ def columns(rows: Sequence[PlanRow], width: int) -> tuple[Column, ...]:
         Column("Note", 10, yields=3),
         Column("Expected", 9, yields=5),
         Column("Launches", 8, yields=6, right=True),
-        Column("95% interval", 14, yields=7),
+        Column("95% interval", 16, yields=7),
     )
 
 
@@ -43,16 +178,16 @@ def cells(row: PlanRow, width: int) -> Sequence[Cell]:
     """Return the cells of a row, in the order of the columns for this width."""
     state = row.state
     quiet = row.blocked or state.status == "cancelled"
-    tone: marks.Tone = "quiet" if quiet else "plain"
+    tone: fmt.Tone = "quiet" if quiet else "plain"
     fold = "  " if row.opened is None else "- " if row.opened else "+ "
     first = Cell("  " * row.depth + fold + state.item.id, "quiet" if quiet else "strong")
     title = Cell(state.item.title, tone)
-    status = marks.standing(state, blocked=row.blocked)
-    verdict = marks.verdict(state)
+    status = fmt.status_mark(state, blocked=row.blocked)
+    verdict = fmt.verdict_mark(state.judgement)
     judged = state.judgement
     effect = judged.effect if judged else None
-    shown = Cell(figures.effect(effect) if effect else "", verdict.tone if verdict else "plain")
-    fair = marks.COMPARISON[judged.comparison] if judged and judged.verdict != "failed" else None
+    shown = Cell(fmt.short_effect(effect) if effect else "", verdict.tone if verdict else "plain")
+    fair = fmt.COMPARISON[judged.comparison] if judged and judged.verdict != "failed" else None
     if width < NARROW:
         standing = verdict if verdict and state.status == "completed" else status
         remarks = [mark for mark in (fair,) if mark and mark.sign] + _remarks(row)
@@ -67,15 +202,15 @@ def cells(row: PlanRow, width: int) -> Sequence[Cell]:
         _cell(*_remarks(row)),
         Cell(state.item.gain.text if state.item.gain else "", tone),
         Cell(str(row.launches) if row.launches else "", tone),
-        Cell(figures.interval(effect), "quiet"),
+        Cell(fmt.bounds(effect), "quiet"),
     )
 
 
-def _remarks(row: PlanRow) -> list[marks.Mark]:
-    return [marks.NEXT] if row.next else list(marks.flags(row.state))
+def _remarks(row: PlanRow) -> list[fmt.Mark]:
+    return [fmt.NEXT] if row.next else list(fmt.flags(row.state))
 
 
-def _cell(*shown: marks.Mark | None) -> Cell:
+def _cell(*shown: fmt.Mark | None) -> Cell:
     found = [mark for mark in shown if mark]
     return Cell(" ".join(str(mark) for mark in found), found[0].tone if found else "quiet")
 
