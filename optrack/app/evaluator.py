@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from optrack.app.baseline_refresh import facts_of, measurement
 from optrack.judge.applied import not_applied, unseen_treatment
-from optrack.judge.audit import Case, lost_since, rejected_baseline
+from optrack.judge.audit import ComparisonInput, lost_since, rejected_baseline
 from optrack.judge.baselines import (
     ageing,
     ageing_differences,
@@ -38,7 +38,6 @@ from optrack.store.read import Reader
 
 if TYPE_CHECKING:
     from optrack.store.write import Store
-
 
 _HISTORY_RUNS = 20
 
@@ -90,7 +89,7 @@ class Evaluator:
             and next_step(given.candidate, given.baseline, given.rules) == "settled"
         )
 
-    def comparison_input(self, candidate: Run, baseline: Run | None = None) -> Case:
+    def comparison_input(self, candidate: Run, baseline: Run | None = None) -> ComparisonInput:
         """Return everything that the judgement of a run rests on."""
         baseline = baseline or self.baseline_for(candidate)
         base = baseline.recipe if baseline else self._base_recipe(candidate)
@@ -121,7 +120,7 @@ class Evaluator:
             why = self._rejected.get(baseline.id)
             found = (*found, *([rejected_baseline(baseline.id, why)] if why else []))
         turns = launch_order(_launches(candidate, baseline)) if interleaved else ()
-        return Case(
+        return ComparisonInput(
             item=candidate.item,
             stored=Judgement(
                 verdict=None, baseline=None, candidate=candidate.id, metric=self._plan.metric.name
@@ -266,10 +265,8 @@ class Evaluator:
         return tuple(
             frozenset(state.judgement.attribution.factors)
             for state in self._states
-            if state.item.id != item
-            and state.judgement is not None
-            and state.judgement.is_decided
-            and not state.stale
+            if state.item.id != item and not state.stale
+            if state.judgement is not None and state.judgement.is_decided
         )
 
 
@@ -282,9 +279,8 @@ def _side(run: Run, order: tuple[int, ...]) -> Side:
 
 
 def _not_applied(run: Run) -> tuple[str, ...]:
-    if run.snapshot is None:
-        return ()
-    return not_applied(run.snapshot, run.recipe.get("env", {}), run.recipe.get("expect", {}))
+    env, expected = run.recipe.get("env", {}), run.recipe.get("expect", {})
+    return not_applied(run.snapshot, env, expected) if run.snapshot is not None else ()
 
 
 def _unseen(candidate: Run, baseline: Run | None, factors: Mapping[str, tuple[Any, Any]]) -> tuple[str, ...]:
@@ -295,8 +291,8 @@ def _unseen(candidate: Run, baseline: Run | None, factors: Mapping[str, tuple[An
 
 
 def _launches(candidate: Run, baseline: Run | None) -> int:
-    made: Sequence[Run] = [candidate, *([baseline] if baseline else [])]
-    return 1 + max((sample.launch for run in made for sample in run.samples), default=-1)
+    samples = (*candidate.samples, *(baseline.samples if baseline else ()))
+    return 1 + max((sample.launch for sample in samples), default=-1)
 
 
 def _positions(turns: Sequence[str], side: str) -> tuple[int, ...]:

@@ -30,7 +30,7 @@ def recover(store: Store, runs: Path, host: str) -> tuple[str, ...]:
 
 
 def _take_in(store: Store, runs: Path, host: str) -> tuple[str, ...]:
-    """Take in the side journals of runs whose runner has ended; return what was done, one line each."""
+    """Take in the spools of runs whose runner has ended; return what was done, one line each."""
     found = []
     for name in spooled_runs(runs):
         claim = claim_in(runs / name)

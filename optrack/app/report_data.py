@@ -14,7 +14,7 @@ from optrack.judge.lineage import Registry, registry_of
 from optrack.model.run import Run, primary_metric
 from optrack.model.treatment import treatment
 from optrack.render.log import Log, selected
-from optrack.render.section import moment
+from optrack.render.section import parse_since
 
 if TYPE_CHECKING:
     from optrack.app.answers.logs import ContextAnswer
@@ -50,7 +50,7 @@ def log_data(campaign: Campaign) -> Log:
 
 def selected_log(campaign: Campaign, items: str | None = None, since: str | None = None) -> Log:
     """Return the log of some items (ids, separated by commas), in detail only of what happened since."""
-    begin = moment(since, now()) if since else None
+    begin = parse_since(since, now()) if since else None
     ids = [campaign.state(item.strip()).item.id for item in (items or "").split(",") if item.strip()]
     return selected(log_data(campaign), items=ids, since=begin)
 

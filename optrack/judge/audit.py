@@ -14,7 +14,7 @@ from optrack.model.judgement import Comparison, Difference, Judgement
 from optrack.model.value import Frozen
 
 
-class Case(Frozen):
+class ComparisonInput(Frozen):
     """A stored conclusion with everything that it rested on, so that it can be drawn again.
 
     `differences` and `comparison` are what the snapshots give under the field table of now.
@@ -44,10 +44,10 @@ class VerdictChange(Frozen):
 
 
 def audit(
-    cases: Sequence[Case],
+    inputs: Sequence[ComparisonInput],
     unfair_baselines: Mapping[str, str] | None = None,
 ) -> tuple[VerdictChange, ...]:
-    """Return the conclusions that don't stand when every case is judged again.
+    """Return the conclusions that don't stand when every input is judged again.
 
     `unfair_baselines` maps a baseline's run to why it can't be compared with (a variable was lost, another
     job ran): every verdict that rests on it falls, except that a failure stays a failure. What changed is the
@@ -55,14 +55,14 @@ def audit(
     """
     bad = unfair_baselines or {}
     changed = []
-    for case in cases:
-        after = _again(case, bad)
-        before = case.stored
+    for given in inputs:
+        after = _again(given, bad)
+        before = given.stored
         if _label(before) == _label(after):
             continue
         changed.append(
             VerdictChange(
-                item=case.item,
+                item=given.item,
                 run=before.candidate,
                 before=before,
                 after=after,
@@ -116,21 +116,21 @@ def _shown(value: Any) -> str:
     return "not set" if value is None else str(value)
 
 
-def _again(case: Case, bad: Mapping[str, str]) -> Judgement:
-    differences, comparison = case.differences, case.comparison
+def _again(given: ComparisonInput, bad: Mapping[str, str]) -> Judgement:
+    differences, comparison = given.differences, given.comparison
     known = any(difference.field == "baseline.run" for difference in differences)
-    if case.baseline is not None and case.baseline.run in bad and not known:
+    if given.baseline is not None and given.baseline.run in bad and not known:
         comparison = "unfair"
-        differences = (*differences, rejected_baseline(case.baseline.run, bad[case.baseline.run]))
+        differences = (*differences, rejected_baseline(given.baseline.run, bad[given.baseline.run]))
     return judge(
-        case.candidate,
-        case.baseline,
-        case.rules,
+        given.candidate,
+        given.baseline,
+        given.rules,
         differences=differences,
         comparison=comparison,
-        factors=case.factors,
-        not_applied=case.not_applied,
-        seen_alone=case.seen_alone,
+        factors=given.factors,
+        not_applied=given.not_applied,
+        seen_alone=given.seen_alone,
     )
 
 

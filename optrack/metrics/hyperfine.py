@@ -18,7 +18,7 @@ _PRINTED = re.compile(
     r"Time \((?:mean ± σ|abs ≡|mean . .|abs .)\):\s*(?P<mean>[\d.]+) (?P<unit>µs|us|ms|s)\b"
     r"(?:\s*\S\s*(?P<dev>[\d.]+) (?P<devunit>µs|us|ms|s)\b)?"
 )
-_BENCHMARK = re.compile(r"^\s*Benchmark (?:#?\d+): (.+)$", re.MULTILINE)
+_BENCHMARK = re.compile(r"^[ \t]*Benchmark (?:#?\d+): (.+)$", re.MULTILINE)
 _COLUMN = re.compile(r"(?P<stat>Mean|Min|Max) \[(?P<unit>µs|us|ms|s)\]")
 
 

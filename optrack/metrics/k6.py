@@ -21,7 +21,7 @@ _K6_COUNT = re.compile(
 _K6_RATE = re.compile(r"^(?P<rate>[\d.]+)%")
 _K6_SHARES = ("http_req_failed", "checks")
 _K6_MARK = re.compile(
-    r"^\s*(?:[✓✗] )?(?:iterations|http_reqs|iteration_duration|vus)\.{2,200}:", re.MULTILINE
+    r"^[ \t]{0,20}(?:[✓✗] )?(?:iterations|http_reqs|iteration_duration|vus)\.{2,200}:", re.MULTILINE
 )
 
 
@@ -127,7 +127,7 @@ def _k6_text(output: Output) -> Parsed | None:
             values[base] = first
     if "checks_succeeded_pct" in values:
         values["checks_pct"], units["checks_pct"] = values["checks_succeeded_pct"], "%"
-    vus = re.search(r"^\s*default .*?(\d+)(?:/\d+)? VUs +(\S+)", output.text, re.MULTILINE)
+    vus = re.search(r"^[ \t]{0,20}default .{0,200}?(\d+)(?:/\d+)? VUs +(\S+)", output.text, re.MULTILINE)
     settings = {"vus": setting_of(vus[1]), "duration": setting_of(vus[2])} if vus else {}
     parsed = Parsed(tool=NAME, readings=readings_of(values, units), settings=settings)
     return with_reason(parsed, _k6_why({}, parsed)) if parsed.readings else None

@@ -156,7 +156,7 @@ def _trtllm_text(output: Output) -> Parsed | None:
 
 
 _SUMMARY = "MLPerf Results Summary"
-_SUMMARY_ROW = re.compile(r"^\s*(?P<label>[^:\n]+?)\s*:\s*(?P<value>[-\d.,eE+]+)\s*$", re.MULTILINE)
+_SUMMARY_ROW = re.compile(r"^[ \t]*(?P<label>[^:\n]+?)\s*:\s*(?P<value>[-\d.,eE+]+)\s*$", re.MULTILINE)
 _RESULT = re.compile(r"^Result is\s*:\s*(VALID|INVALID)", re.MULTILINE)
 _REASON = re.compile(r"^\s*(?:\*\s*)?(.+? satisfied\s*:\s*NO)\s*$", re.MULTILINE | re.IGNORECASE)
 _MEDIAN = re.compile(r"Median throughput is\s+([\d.,]+) inf\./sec")

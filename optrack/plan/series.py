@@ -107,7 +107,7 @@ class Reader:
                 points -= 2.5 * sum(is_aside(c) and not is_told(c) for c in members) / len(members)
                 points += 1.5 * sum(holds_groups(c) for c in members) / len(members)
                 points += 0.8 * sum(is_planlike(c.title) for c in members) / len(members)
-                points -= 1.0 * (len(members) == 1)
+                points -= 1.0 * (len(members) == 1 and not self.planlike)
             points -= 2.0 * other
         if members[0].form == "bold" and len(members) == 1:
             points -= 1.0

@@ -13,27 +13,8 @@ from optrack.render.log import Log
 from optrack.render.phrases import item_verdict, level
 from optrack.render.template import html_document
 
-_TICKS = (
-    -0.9,
-    -0.75,
-    -0.5,
-    -0.33,
-    -0.2,
-    -0.1,
-    -0.05,
-    -0.02,
-    0,
-    0.02,
-    0.05,
-    0.1,
-    0.2,
-    0.5,
-    1,
-    2,
-    4,
-    9,
-    19,
-    49,
+_TICKS = tuple(
+    map(float, "-0.9 -0.75 -0.5 -0.33 -0.2 -0.1 -0.05 -0.02 0 0.02 0.05 0.1 0.2 0.5 1 2 4 9 19 49".split())
 )
 _LOWEST_RATIO = 0.02
 

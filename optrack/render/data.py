@@ -13,22 +13,9 @@ from optrack.model.run import Run
 from optrack.render.log import Log
 
 COLUMNS = (
-    "item",
-    "item_status",
-    "by_hand",
-    "verdict",
-    "comparison",
-    "run",
-    "role",
-    "imported",
-    "outcome",
-    "metric",
-    "unit",
-    "launch",
-    "repetition",
-    "value",
-    "invalid",
-)
+    "item item_status by_hand verdict comparison run role imported outcome "
+    "metric unit launch repetition value invalid"
+).split()
 
 
 def csv_log(log: Log) -> str:

@@ -1,4 +1,4 @@
-"""A section of a document kept up to date, and moments as users write them."""
+"""A section of a document kept up to date, and times as users write them."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ _AGO = re.compile(r"(\d+(?:\.\d+)?)\s*(m|min|h|d|w)", re.IGNORECASE)
 _SECONDS = {"m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
-def moment(text: str, now: datetime) -> datetime:
-    """Return the moment that `2026-11-29`, `2026-11-29T18:00Z`, `7d` or `24h` names; UTC unless it says otherwise."""
+def parse_since(text: str, now: datetime) -> datetime:
+    """Return the time that `2026-11-29`, `2026-11-29T18:00Z`, `7d` or `24h` names; UTC unless it says otherwise."""
     ago = _AGO.fullmatch(text.strip())
     try:
         if ago is not None:
@@ -66,5 +66,5 @@ def moment(text: str, now: datetime) -> datetime:
         found = datetime.fromisoformat(text.strip())
     except (ValueError, OverflowError):
         hint = "write it like 2026-11-29, 2026-11-29T18:00Z, 24h or 7d"
-        raise UsageError(f"{text!r} is no moment", hint=hint) from None
+        raise UsageError(f"{text!r} is neither a date nor an age", hint=hint) from None
     return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -223,8 +223,8 @@ def _left_out_lines(plan: Plan, *, listed: bool) -> list[str]:
         return [printable(f"{left.line}: {left.kind}: {left.text} ({left.reason})") for left in plan.left_out]
     plural = {"heading": "headings", "bold line": "bold lines", "entry": "entries", "row": "rows"}
     counts = Counter(left.kind for left in plan.left_out)
-    told = ", ".join(f"{count} {plural[kind] if count > 1 else kind}" for kind, count in counts.items())
-    return ["", f"not read as items: {told}; `--left-out` lists them"]
+    kinds = ", ".join(f"{count} {plural[kind] if count > 1 else kind}" for kind, count in counts.items())
+    return ["", f"not read as items: {kinds}; `--left-out` lists them"]
 
 
 def readings_table(readings: Sequence[Reading]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from optrack.judge.audit import Case, audit
+from optrack.judge.audit import ComparisonInput, audit
 from optrack.judge.judging import judge
 from optrack.model.judgement import Difference
 from optrack.model.run import Failure
@@ -16,7 +16,7 @@ LOST = Difference(
 )
 
 
-def case(item: str, gain: float, **more: Any) -> Case:
+def case(item: str, gain: float, **more: Any) -> ComparisonInput:
     sides = side(item, scaled(gain)), side("baseline", BASE)
     stored = judge(*sides, rules(), comparison="fair", factors=FACTORS)
     found = {
@@ -28,7 +28,7 @@ def case(item: str, gain: float, **more: Any) -> Case:
         "comparison": "fair",
         "factors": FACTORS,
     }
-    return Case(**found | more)
+    return ComparisonInput(**found | more)
 
 
 def test_what_stands_is_not_relabelled() -> None:

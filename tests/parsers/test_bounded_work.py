@@ -73,6 +73,15 @@ BEGINNINGS = (
     "Benchmark ...\nDecode.  median latency: ",
     "run_number,output_throughput,completed\n",
     "commit\tval\tmemory\tstatus\n",
+    "Running 1s test @ x\n  1 threads and 1 connections\n",
+    "\nSummary:\n  Requests/sec:\t80.5\n",
+    "Server Software: x\nRequests per second:    2.5 [#/sec] (mean)\n",
+    "    http_reqs....: 400    39.5/s\n",
+    "====== SET ======\n  5 parallel clients\n1.5 requests per second\n",
+    "transaction type: x\ntps = 1.5 (without initial connection time)\n",
+    "sysbench 1.0\n    events per second: 2.5\n",
+    "Request Latency Statistics\n|===|===|\n| Benchmark | TTFT ||\n|---|---|\n",
+    "Throughput: 9.5 tok/s\n",
 )
 PAIRS = ("=", "-", "|", "1", "a", " ", "1 ", "a: ", "a ", "1.", "(", ", ", "[")
 

@@ -167,3 +167,9 @@ def test_an_id_takes_anything_and_a_note_leaves_anything() -> None:
     plan = read(text)
     assert [i.id for i in plan.items] == ["1", "pages", "t1", "odd"]
     assert {left.text for left in plan.left_out} == {"Lunch", "Phase 2: More"}
+
+
+def test_a_plan_of_one_numbered_heading_has_that_item() -> None:
+    recipe = "```yaml recipe\nbench: echo 1\n```\n"
+    for text in ("# Plan\n\n## 1: Use huge pages\n", f"{recipe}\n## 1: Use huge pages\n"):
+        assert "1" in [item.id for item in read(text).items]

@@ -191,3 +191,23 @@ def test_parts_that_are_as_they_were_are_not_captured_again() -> None:
     before = Snapshot.model_validate({"env": {"passed": {"A": "1"}}, "hardware": {"boot": {"uptime_s": 1.0}}})
     after = Snapshot.model_validate({"env": {"passed": {"A": "1"}}, "hardware": {"boot": {"uptime_s": 2.0}}})
     assert list(PartsCaptured.of(after, before).parts) == ["hardware.state"]
+
+
+def test_whoever_follows_a_run_is_told_what_the_baseline_beside_it_measures(
+    synced: Store, database: Path
+) -> None:
+    run = claimed(synced)
+    beside = a_run("baseline", 1, role="baseline", beside=run)
+    assert synced.claim(beside)
+    for name, side, value in ((run, "candidate", 88.875), (beside.id, "baseline", 62.125)):
+        measured = RepetitionMeasured(launch=0, repetition=0, side=side, samples=(a_sample(value),))
+        synced.record(name, measured)
+        synced.record(name, Remarked(text="for readers"))
+    synced.record(beside.id, RunEnded(outcome="succeeded", stage="teardown"))
+    told = [entry.event for entry in synced.reader.entries(run)]
+    assert [e.samples[0].value for e in told if isinstance(e, RepetitionMeasured)] == [88.875, 62.125]
+    assert {event.kind for event in told} == {"repetition_measured"}
+    assert [entry.event.kind for entry in synced.reader.entries(beside.id)][-1] == "run_ended"
+    with closing(sqlite3.connect(database)) as connection:
+        once = connection.execute("SELECT count(*) FROM event WHERE data LIKE '%88.875%'").fetchone()
+    assert once == (0,)

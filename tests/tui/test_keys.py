@@ -162,7 +162,7 @@ async def test_a_run_of_the_history_opens_with_its_failure_and_its_log(project: 
         await pilot.press("6")
         await shows(pilot, "nccl", "1A", "graphs were captured")
         await pilot.press("enter")
-        await shows(pilot, "1A  Tree algorithm")
+        await shows(pilot, "1A  Tree algorithm", "failed   in stage ready")
         await pilot.press("5")
         await shows(pilot, "succeeded")
 

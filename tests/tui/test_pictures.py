@@ -18,7 +18,7 @@ PICTURES: dict[str, tuple[tuple[int, int], str, tuple[str, ...]]] = {
     "plan_small": (SMALL, "dark", ("j", "j", "j")),
     "plan_large_light": (LARGE, "light", ("j", "j", "j", "j")),
     "item_large": (LARGE, "dark", ("j", "j", "j", "enter")),
-    "run_large_light": (LARGE, "light", ("6", "enter")),
+    "run_large_light": (LARGE, "light", ("j", "j", "j", "enter", "enter")),
     "compare_small": (SMALL, "dark", ("j", "j", "j", "c")),
     "compare_large_light": (LARGE, "light", ("j", "j", "j", "j", "c")),
     "history_large": (LARGE, "dark", ("5",)),

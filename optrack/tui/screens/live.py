@@ -20,7 +20,7 @@ from optrack.app.host_load import Gauge
 from optrack.app.project import Project, now
 from optrack.app.viewing import LOG_KINDS, LogKind, RunView
 from optrack.app.watching import View
-from optrack.model.metrics import series_of
+from optrack.model.metrics import Sample, series_of
 from optrack.render import format as fmt
 from optrack.tui import commands
 from optrack.tui.screens.base import CampaignScreen
@@ -147,18 +147,19 @@ class LiveScreen(CampaignScreen):
             )
         )
         metric, progress = view.plan.metric.name, self._progress
-        rows, unit = strips(metric, progress.measured("candidate"), progress.measured("baseline"))
+        sides = progress.measured("candidate") or run.samples, progress.measured("baseline")
+        rows, unit = strips(metric, *sides)
         for name, lines in (
             ("#stages", stage_lines(progress, read.expected, read.now, width)),
-            ("#metric", self._metric(metric, read)),
+            ("#metric", self._metric(metric, read, *sides)),
             ("#strips", strip_plot(rows[-8:], unit, width)),
         ):
             self.query_one(name, Static).update(Content("\n").join(lines))
 
-    def _metric(self, metric: str, read: RunView) -> list[Content]:
-        ours, theirs = (
-            series_of(self._progress.measured(side), metric) for side in ("candidate", "baseline")
-        )
+    def _metric(
+        self, metric: str, read: RunView, candidate: Sequence[Sample], baseline: Sequence[Sample]
+    ) -> list[Content]:
+        ours, theirs = series_of(tuple(candidate), metric), series_of(tuple(baseline), metric)
         failure = self._progress.ended.failure if self._progress.ended else None
         lines = [Content.styled(plain(failure.message), "$bad")] if failure else []
         if ours is None:

@@ -134,6 +134,12 @@ def stage_lines(
     progress: Progress, expected: Mapping[Stage, float], now: datetime, width: int
 ) -> list[Content]:
     """Return the launch and total times, the stages, and how far the present one is."""
+    if progress.began is None and progress.ended is not None:
+        return [
+            Content.assemble(
+                toned(fmt.OUTCOME[progress.ended.outcome]), f"   in stage {progress.ended.stage}"
+            )
+        ]
     if progress.began is None:
         return [Content.styled("The runner has not reported yet.", "$quiet")]
     end = progress.ended_at or now
