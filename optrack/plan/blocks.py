@@ -5,6 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from optrack.model.plan import Problem
+
+
+def error_at(line: int, message: str, hint: str | None, *, column: int = 1) -> Problem:
+    """Return an error at a place of the document."""
+    return Problem(severity="error", message=message, line=line, column=column, hint=hint)
+
+
+def warning_at(line: int, message: str, hint: str | None, *, column: int = 1) -> Problem:
+    """Return a warning at a place of the document."""
+    return Problem(severity="warning", message=message, line=line, column=column, hint=hint)
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -32,6 +44,8 @@ class Inline:
     @staticmethod
     def joined(lines: list[Inline]) -> Inline:
         """Return the lines as one, with spaces between."""
+        if len(lines) == 1:
+            return lines[0]
         spans: list[Span] = []
         for index, line in enumerate(lines):
             if index:

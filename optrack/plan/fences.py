@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from optrack.model.plan import Problem, RecipeLayer
 from optrack.model.recipe import layer_faults, stays_text
-from optrack.plan.blocks import Block, Fence, Listing, Paragraph, Quote, Section
+from optrack.plan.blocks import Block, Fence, Listing, Paragraph, Quote, Section, error_at, warning_at
 from optrack.plan.document import read_document
 from optrack.plan.yaml_text import YamlError, load_yaml
 
@@ -41,12 +41,11 @@ def recipe_fences(root: Section, problems: list[Problem]) -> list[Fence]:
             problems.append(_unclosed(fence))
         if _looks_like_recipe(fence):
             problems.append(
-                Problem(
-                    severity="warning",
-                    message="this block looks like a recipe but isn't marked as one",
-                    line=fence.line,
+                warning_at(
+                    fence.line,
+                    "this block looks like a recipe but isn't marked as one",
+                    "write ```yaml recipe",
                     column=fence.indent + 1,
-                    hint="write ```yaml recipe",
                 )
             )
     return found
@@ -114,24 +113,17 @@ def _read_recipe(fence: Fence) -> tuple[RecipeLayer | None, list[Problem]]:
 
 def _unclosed(fence: Fence) -> Problem:
     """Return the warning that a fence runs on to the end of what holds it."""
-    return Problem(
-        severity="warning",
-        message="this code fence isn't closed, so all that follows belongs to it",
-        line=fence.line,
+    return warning_at(
+        fence.line,
+        "this code fence isn't closed, so all that follows belongs to it",
+        "end it with a line of the same sign",
         column=fence.indent + 1,
-        hint="end it with a line of the same sign",
     )
 
 
 def _problem(fence: Fence, message: str, place: tuple[int, int], hint: str | None) -> Problem:
     line, column = place
-    return Problem(
-        severity="error",
-        message=f"recipe: {message}",
-        line=fence.line + line,
-        column=fence.indent + column,
-        hint=hint,
-    )
+    return error_at(fence.line + line, f"recipe: {message}", hint, column=fence.indent + column)
 
 
 def _holding(item: Candidate | None, line: int) -> Candidate | None:
@@ -142,12 +134,11 @@ def _holding(item: Candidate | None, line: int) -> Candidate | None:
 
 
 def _second(fence: Fence, title: str, first: RecipeLayer) -> Problem:
-    return Problem(
-        severity="error",
-        message=f"a second recipe in `{title}`; the first is on line {first.line}",
-        line=fence.line,
+    return error_at(
+        fence.line,
+        f"a second recipe in `{title}`; the first is on line {first.line}",
+        "write both as one block",
         column=fence.indent + 1,
-        hint="write both as one block",
     )
 
 
@@ -158,7 +149,7 @@ def _stray(fence: Fence, base: RecipeLayer | None, *, after_items: bool) -> Prob
     else:
         message = "this recipe stands outside any item"
         hint = "put it under a labelled heading, or before the first item as the base recipe"
-    return Problem(severity="error", message=message, line=fence.line, column=fence.indent + 1, hint=hint)
+    return error_at(fence.line, message, hint, column=fence.indent + 1)
 
 
 def _fences(root: Section) -> Iterator[Fence]:

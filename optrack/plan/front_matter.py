@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, ValidationError
 from optrack.errors import PlanError
 from optrack.model.plan import PrimaryMetric, Problem
 from optrack.model.written import Fault, Fraction, ItemId, Text, Written, faults_of, one_of
+from optrack.plan.blocks import error_at
 from optrack.plan.yaml_text import Loaded, Path, YamlError, load_yaml
 
 _HINT = "save the file as UTF-8"
@@ -94,12 +95,8 @@ def read_front_matter(text: str) -> FrontMatter:
         loaded = load_yaml(content)
     except YamlError as problem:
         found.problems.append(
-            Problem(
-                severity="error",
-                message=f"front matter: {problem.message}",
-                line=problem.line + 1,
-                column=problem.column,
-                hint=problem.hint,
+            error_at(
+                problem.line + 1, f"front matter: {problem.message}", problem.hint, column=problem.column
             )
         )
         return found
@@ -110,14 +107,7 @@ def read_front_matter(text: str) -> FrontMatter:
 def _unclosed(text: str, content: str) -> FrontMatter:
     found = FrontMatter(text)
     if _KEY.match(content):
-        found.problems.append(
-            Problem(
-                severity="error",
-                message="the front matter isn't closed",
-                line=1,
-                hint="end it with a line `---`",
-            )
-        )
+        found.problems.append(error_at(1, "the front matter isn't closed", "end it with a line `---`"))
     return found
 
 
@@ -127,15 +117,7 @@ def _take(found: FrontMatter, loaded: Loaded) -> None:
     faults = _faults(values)
     for fault in faults:
         line, column = found.places.get(fault.path[:2], found.places.get(fault.path[:1], (1, 1)))
-        found.problems.append(
-            Problem(
-                severity="error",
-                message=f"front matter: {fault.message}",
-                line=line,
-                column=column,
-                hint=fault.hint,
-            )
-        )
+        found.problems.append(error_at(line, f"front matter: {fault.message}", fault.hint, column=column))
     if isinstance(values, dict):
         bad = {step for fault in faults for step in fault.path[:1]}
         good = FrontMatterKeys.model_validate({key: value for key, value in values.items() if key not in bad})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from optrack.model.plan import LeftOut, Problem
 from optrack.plan.attributes import nearest_name
-from optrack.plan.blocks import Table
+from optrack.plan.blocks import Table, warning_at
 from optrack.plan.candidate import NOTE, Candidate, is_baseline
 from optrack.plan.tables import columns_of
 from optrack.plan.vocabulary import is_context, is_order, is_sample
@@ -105,11 +105,10 @@ def misspelt(items: list[Candidate]) -> list[Problem]:
             near = nearest_name(attribute.name) if unknown else None
             if near is not None:
                 found.append(
-                    Problem(
-                        severity="warning",
-                        message=f"`{attribute.name}` is no attribute that is read",
-                        line=attribute.line or item.line,
-                        hint=f"did you mean `{near.capitalize()}`?",
+                    warning_at(
+                        attribute.line or item.line,
+                        f"`{attribute.name}` is no attribute that is read",
+                        f"did you mean `{near.capitalize()}`?",
                     )
                 )
     return found

@@ -6,7 +6,7 @@ import gc
 from typing import Any
 
 from optrack.model.plan import Item, Plan, Problem, RecipeLayer
-from optrack.plan.blocks import Inline, Section
+from optrack.plan.blocks import Inline, Section, error_at, warning_at
 from optrack.plan.candidate import Candidate
 from optrack.plan.candidates import find_candidates, walk
 from optrack.plan.document import read_document
@@ -204,11 +204,8 @@ def _lighten(root: Section, everything: list[Candidate]) -> None:
 
 
 def _too_deep(line: int) -> Problem:
-    return Problem(
-        severity="warning",
-        message="what stands here is nested too deeply and isn't read",
-        line=line,
-        hint="write it as a list of its own",
+    return warning_at(
+        line, "what stands here is nested too deeply and isn't read", "write it as a list of its own"
     )
 
 
@@ -230,12 +227,11 @@ def _with_baseline(
     if "baseline" in front.values and named != "baseline":
         line, column = front.places.get(("baseline",), (1, 1))
         problems.append(
-            Problem(
-                severity="error",
-                message=f"the baseline `{named}` is no item of this plan",
-                line=line,
+            error_at(
+                line,
+                f"the baseline `{named}` is no item of this plan",
+                "name an item by its id, or leave it out for the base recipe",
                 column=column,
-                hint="name an item by its id, or leave it out for the base recipe",
             )
         )
         return items

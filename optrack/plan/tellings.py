@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from optrack.model.plan import Problem
-from optrack.plan.blocks import Table
+from optrack.plan.blocks import Table, warning_at
 from optrack.plan.candidate import Candidate
 from optrack.plan.labels import read_label
 from optrack.plan.tables import columns_of, read_rows
@@ -191,11 +191,10 @@ def _lend(source: Candidate, target: Candidate, problems: list[Problem]) -> None
     elif source.status is not None and target.status is not None and source.status != target.status:
         stated, other = target.status.replace("_", " "), source.status.replace("_", " ")
         problems.append(
-            Problem(
-                severity="warning",
-                message=f"`{target.title}` is {stated} on line {target.line}, and {other} here",
-                line=source.line,
-                hint=f"the item's own mark counts: {stated}",
+            warning_at(
+                source.line,
+                f"`{target.title}` is {stated} on line {target.line}, and {other} here",
+                f"the item's own mark counts: {stated}",
             )
         )
 
