@@ -75,7 +75,8 @@ class Reader:
             taken = any(c.taken for c in headings if c.form == "heading" and c.label is not None)
             if not members or (form == "bold" and (taken or is_leaf(place.item))):
                 continue
-            if self._score(members, place) >= ENOUGH or (
+            beside_baseline = any(is_baseline(c) for c in headings) and not is_baseline(members[0])
+            if self._score(members, place) + 2.0 * beside_baseline >= ENOUGH or (
                 form == "heading" and any(c.has_recipe for c in members)
             ):
                 for member in members:

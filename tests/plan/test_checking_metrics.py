@@ -90,6 +90,5 @@ def test_an_engine_tool_or_parser_that_is_not_there_is_an_error(recipe: str, lin
 
 def test_what_an_engine_would_ignore_is_a_warning_at_its_key() -> None:
     found = plan_problems(read(plan("mine", "launch: x\nbench: b\nserver: {tp: 8}")), "python3")
-    assert [(p.severity, p.line, "means nothing to engine" in p.message) for p in found] == [
-        ("warning", 9, True)
-    ]
+    ignored = [(p.severity, p.line) for p in found if "means nothing to engine" in p.message]
+    assert ignored == [("warning", 9)]
