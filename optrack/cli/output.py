@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from optrack.cli.streams import Streams, in_json, in_markup, is_terminal, visible
 from optrack.errors import OptrackError, PlanError
-from optrack.model.secrets.gate import Gate, known_secrets
 
 if TYPE_CHECKING:
     from optrack.app.answers import Answer
+    from optrack.model.secrets.gate import Gate
 
 streams = Streams()
 """Where this command's output goes; the command line prepares them anew for each call."""
@@ -31,6 +31,8 @@ def guard(gate: Gate | None) -> None:
 def gate() -> Gate:
     """Return what masks the secrets in all that leaves the process."""
     if _gate is None:
+        from optrack.model.secrets.gate import Gate, known_secrets
+
         guard(Gate(_salt, lambda: known_secrets(os.environ)))
     assert _gate is not None
     return _gate

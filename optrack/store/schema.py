@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -206,5 +208,10 @@ def read_error(path: Path, error: Exception) -> StoreError:
         return StoreError(f"{path} is a folder, not a database", hint="OPTRACK_DB takes the path of a file")
     if not path.exists():
         return StoreError(f"there is no database at {path}", hint="`optrack next` creates it")
+    if not os.access(path, os.R_OK):
+        whose = f"user {path.stat().st_uid}"
+        with contextlib.suppress(KeyError):
+            whose = path.owner()
+        return StoreError(f"can't read {path}: it belongs to {whose}", hint=f"ask {whose} to let you read it")
     hint = "check disk space" if name.startswith(("SQLITE_IOERR", "SQLITE_FULL")) else "check its permissions"
     return StoreError(f"can't read {path}: {error}", hint=hint)

@@ -31,7 +31,7 @@ def shared() -> Iterator[Campaign]:
 
 AS_NOBODY = """
 import importlib, os, pkgutil, sys
-import difflib, encodings.ascii, encodings.idna, encodings.latin_1, getpass, glob, pwd, rich.console, socket, stringprep
+import difflib, encodings.ascii, encodings.idna, encodings.latin_1, encodings.unicode_escape, getpass, jinja2, glob, pwd, rich.console, socket, stringprep
 import optrack, optrack.cli
 for found in pkgutil.walk_packages(optrack.__path__, "optrack."):
     if not any(part in found.name for part in ("__main__", "mlflow", ".versions", "migrations.env", "demo")):
@@ -84,6 +84,8 @@ def test_a_run_of_somebody_else_is_not_stopped_and_its_owner_named(shared: Campa
     follower = shared.start("run", "1")
     wait_for((shared.folder / "benching").exists, "the benchmark")
     os.chmod(shared.folder / ".optrack", 0o755)  # noqa: PTH101
+    for record in (shared.folder / ".optrack").glob("optrack.db*"):
+        record.chmod(0o644)
     run = shared.open_run()
     assert run is not None
     refused = as_nobody(shared, "stop", run[0])
