@@ -31,7 +31,8 @@ def shared() -> Iterator[Campaign]:
 
 AS_NOBODY = """
 import importlib, os, pkgutil, sys
-import difflib, encodings.ascii, encodings.idna, encodings.latin_1, encodings.unicode_escape, getpass, jinja2, glob, pwd, rich.console, socket, stringprep
+import difflib, encodings.ascii, encodings.idna, encodings.latin_1, encodings.unicode_escape, getpass, glob
+import jinja2, pwd, rich.console, socket, stringprep
 import optrack, optrack.cli
 for found in pkgutil.walk_packages(optrack.__path__, "optrack."):
     if not any(part in found.name for part in ("__main__", "mlflow", ".versions", "migrations.env", "demo")):
