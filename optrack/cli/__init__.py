@@ -10,7 +10,7 @@ import click
 
 from optrack import __version__
 from optrack.cli import output
-from optrack.cli.streams import is_terminal
+from optrack.cli.streams import ReaderGoneError, is_terminal
 from optrack.errors import InterruptedRunError, OptrackError, UsageError
 
 _SECTIONS: dict[str, dict[str, dict[str, str]]] = {
@@ -148,7 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else None
         hint = f"see `{where} --help`" if where else None
         return output.report(UsageError(error.format_message(), hint=hint), as_json=as_json)
-    except BrokenPipeError:
+    except ReaderGoneError:
         output.streams.give_up()
         return 0
     except OSError as error:

@@ -81,10 +81,14 @@ def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and not stream.closed and stream.isatty()
 
 
+class ReaderGoneError(Exception):
+    """Nobody reads standard output any more; no OSError, which the command line's library would end with 1."""
+
+
 class Streams:
     """Standard output and standard error of one command.
 
-    With `must_answer`, an answer that can't be written ends the command: AnswerLostError, or BrokenPipeError where
+    With `must_answer`, an answer that can't be written ends the command: AnswerLostError, or ReaderGoneError where
     the reader has gone. Without, it is said on standard error and the command goes on.
     """
 
@@ -149,7 +153,7 @@ class Streams:
         reason = "it is closed" if error.errno == errno.EBADF else (error.strerror or str(error)).lower()
         if isinstance(error, BrokenPipeError):
             if self.must_answer:
-                raise error
+                raise ReaderGoneError from error
         elif self.must_answer:
             raise AnswerLostError(f"can't write to standard output: {reason}") from error
         else:

@@ -128,7 +128,8 @@ def test_a_run_goes_on_and_its_exit_code_is_its_own(tmp_path: Path, target: str)
         ended = shell(folder, f"optrack {arguments} {target}; exit ${{PIPESTATUS[0]}}")
         assert ended.code == code, ended
         runs = json.loads(shell(folder, "optrack runs --json").out)["runs"]
-        assert runs[0]["outcome"] == outcome
+        mine = [run for run in runs if run["item"] == arguments.split()[1]]
+        assert mine[-1]["outcome"] == outcome
 
 
 def test_what_was_marked_is_marked_though_nobody_could_be_told(written: Path) -> None:
