@@ -156,9 +156,13 @@ def _trtllm_text(output: Output) -> Parsed | None:
 
 
 _SUMMARY = "MLPerf Results Summary"
-_SUMMARY_ROW = re.compile(r"^[ \t]*(?P<label>[^:\n]+?)\s*:\s*(?P<value>[-\d.,eE+]+)\s*$", re.MULTILINE)
+_SUMMARY_ROW = re.compile(
+    r"^[ \t]*+(?P<label>[^:\s][^:\n]{0,120}?)[ \t]*:[ \t]*(?P<value>[-\d.,eE+]+)[ \t]*$", re.MULTILINE
+)
 _RESULT = re.compile(r"^Result is\s*:\s*(VALID|INVALID)", re.MULTILINE)
-_REASON = re.compile(r"^\s*(?:\*\s*)?(.+? satisfied\s*:\s*NO)\s*$", re.MULTILINE | re.IGNORECASE)
+_REASON = re.compile(
+    r"^[ \t]*+(?:\*[ \t]*+)?([^\s*].{0,300}? satisfied[ \t]*:[ \t]*NO)[ \t]*$", re.MULTILINE | re.IGNORECASE
+)
 _MEDIAN = re.compile(r"Median throughput is\s+([\d.,]+) inf\./sec")
 _WINDOW = re.compile(r"Throughput\s*:\s*([\d.,]+) inf\./sec")
 _UNMET = re.compile(
