@@ -41,7 +41,9 @@ def comparison(project: Campaign) -> tuple[str, list[str]]:
     blocking = [d["field"] for d in judgement["differences"] if d["severity"] == "blocking"]
     others = [field for field in blocking if field.startswith("load.")]
     rest = [field for field in blocking if field not in others]
-    return ("fair" if others and not rest else judgement["comparison"]), rest
+    if others:
+        return ("unknown" if rest else "fair"), rest
+    return judgement["comparison"], rest
 
 
 def test_what_is_too_much_to_read_is_the_same_while_it_is_untouched_and_unknown_once_it_isnt(
