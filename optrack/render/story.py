@@ -14,7 +14,7 @@ from optrack.judge.multiplicity import improvement_tail
 from optrack.model.item import ItemState
 from optrack.model.judgement import Judgement
 from optrack.plan.schedule import comparisons
-from optrack.render.format import counted, effect, interval, launches, percent, words
+from optrack.render.format import counted, effect, interval, launches, percent, short_effect, words
 from optrack.render.log import Log
 from optrack.render.phrases import both_effects
 from optrack.render.report import complete_pairs, is_set_by_hand, why
@@ -112,7 +112,7 @@ def _entry(log: Log, state: ItemState) -> Entry:
 def _decided(log: Log, state: ItemState, judgement: Judgement) -> str:
     """Return the effect, and why an item lost, failed or has no verdict."""
     if judgement.verdict == "no_change":
-        return effect(judgement.effect)
+        return short_effect(judgement.effect)
     size = interval(judgement.effect) if judgement.effect else ""
     texts, reason = [size], why(log, state)
     blocking = [d.meaning for d in judgement.differences if d.severity == "blocking" and d.meaning]
