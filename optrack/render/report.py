@@ -250,7 +250,7 @@ def _mean(samples: Sequence[Sample]) -> float | None:
 class Pairs(NamedTuple):
     """The pairs of an interleaved run that were complete before it failed, and their relative difference."""
 
-    count: int
+    number: int
     relative: float
 
 

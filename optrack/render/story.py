@@ -123,7 +123,7 @@ def _decided(log: Log, state: ItemState, judgement: Judgement) -> str:
         texts.append(reason)
     texts.append(both_effects(judgement, log.against_original(judgement)))
     if judgement.verdict == "failed" and (pairs := complete_pairs(log, log.run(judgement.candidate))):
-        texts.append(f"its {counted(pairs.count, 'complete pair')} showed {percent(pairs.relative)}")
+        texts.append(f"its {counted(pairs.number, 'complete pair')} showed {percent(pairs.relative)}")
     return "; ".join(text.rstrip(".") for text in texts if text)
 
 
