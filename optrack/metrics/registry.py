@@ -30,6 +30,8 @@ from optrack.model.text import nearest
 GROUP = "optrack.parsers"
 RULES_ONLY = ("rules", "regex", "log", "none")
 """Names that mean: no parser, only the metrics that the recipe defines."""
+BY_SHAPE = frozenset({shapes.JSON.name, *(parser.name for parser in shapes.PARSERS)})
+"""The parsers of what no known tool wrote."""
 _BUILT_IN: tuple[Parser, ...] = (
     *(*serving.PARSERS[:1], *sglang_batch.PARSERS, *serving.PARSERS[1:], *offline.PARSERS),
     *(*guidellm.PARSERS, *genai.PARSERS, *lifecycle.PARSERS, *nccl.PARSERS, *llama.PARSERS),
