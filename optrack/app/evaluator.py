@@ -15,7 +15,6 @@ from optrack.judge.baselines import (
     ageing_differences,
     history_of,
     unseen_code,
-    with_load_counted,
 )
 from optrack.judge.difference import comparison, differences, settled
 from optrack.judge.evidence import Evidence, History, Rules, Side, evidence_of, rules_of, side_of
@@ -115,7 +114,7 @@ class Evaluator:
             measured = measurement(baseline, self._plan.metric.name)
             aged = ageing(measured, candidate.started_at, facts_of(candidate))
             unseen = unseen_code([candidate.snapshot, baseline.snapshot])
-            found = (*with_load_counted(found), *ageing_differences(measured, aged), *unseen)
+            found = (*found, *ageing_differences(measured, aged), *unseen)
             found = settled((*found, *self._unlike_later(candidate, baseline, found)), accepted)
         if baseline is not None:
             why = self._rejected.get(baseline.id)
