@@ -40,8 +40,7 @@ CODE_S = 20.0
 
 
 class CodeCapture:
-    """The capture of code and watched files, in a thread of its own: of a large repository it goes on while the server
-    starts."""
+    """The capture of code and watched files in a thread: of a large repository it goes on while the server starts."""
 
     def __init__(
         self,
@@ -193,11 +192,12 @@ def capture_seen(
 
 
 def run_places(members: Sequence[Member]) -> dict[str, str]:
+    """Return the folders of a run that its processes know by variables."""
     return own_places(next((member.environ for member in members if member.environ), {}))
 
 
 def command_places(members: Sequence[Member], project: Path | None) -> dict[str, str]:
-    """Return the folders that stand in command lines and differ between two runs: the run's, the code's, the project's."""
+    """Return the folders that differ between two runs of a command: the run's, the code's, the project's."""
     environ = next((member.environ for member in members if member.environ), {})
     repo = {environ["REPO"].rstrip("/"): "$REPO"} if environ.get("REPO", "").startswith("/") else {}
     folder = {str(project): "$PROJECT", str(project.resolve()): "$PROJECT"} if project is not None else {}
@@ -222,10 +222,8 @@ def _merged(old: Any, new: Any) -> Any:
 
 
 def capture_after(snapshot: Snapshot, *, salt: bytes) -> Snapshot:
-    """Look again at the code and the watched files of a snapshot at the end of its run.
-
-    What was edited meanwhile is listed under `edited_in_run` of its repository and flagged in `files`.
-    """
+    """Look again, at the end of a run, at its code and watched files: what was edited meanwhile is listed under
+    `edited_in_run` of its repository and flagged in `files`."""
     git = {name: _looked_again(about, salt) for name, about in (snapshot.git or {}).items()}
     files = {path: _read_again(path, about) for path, about in (snapshot.files or {}).items()}
     return snapshot.model_copy(update={"git": git or snapshot.git, "files": files or snapshot.files})

@@ -64,7 +64,7 @@ NO_EVIDENCE = {
     "load.gpus.*.utilization_percent": "max mean min",
     "load.sampling": "cpu_s elapsed_s interval_s samples",
     "packages.python": "binary folders prefix",
-    "processes": "count tree",
+    "processes": "count starts tree",
 }
 """Typed fields that only inform, for which the last row of their part is enough."""
 
