@@ -44,7 +44,6 @@ class CompareScreen(CampaignScreen):
 
     @property
     def detail(self) -> DetailPane:
-        """The comparison in words."""
         return self.query_one("#comparison", DetailPane)
 
     def body(self) -> ComposeResult:
@@ -85,20 +84,15 @@ class CompareScreen(CampaignScreen):
         self.detail.border_title = Content(f"{pair[0]} against {pair[1]}")
 
     def do_swap(self) -> None:
-        """Make the baseline the candidate."""
         if self._shown is not None:
             self.open(self._shown[1], self._shown[0])
 
-    def do_comparison(self) -> None:
+    async def do_comparison(self) -> None:
         """Ask for what to compare."""
-
-        def answered(answer: str | None) -> None:
-            names = (answer or "").split()
-            if names:
-                self.open(names[0], names[1] if len(names) > 1 else None)
-
         text = "The candidate, and after a space the baseline: ids of items or runs."
-        self.app.push_screen(AskText("Compare", text), answered)
+        names = (await self.ask(AskText("Compare", text)) or "").split()
+        if names:
+            self.open(names[0], names[1] if len(names) > 1 else None)
 
 
 GROUPS: tuple[tuple[DifferenceClass, bool, str, str], ...] = (

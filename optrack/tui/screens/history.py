@@ -60,12 +60,10 @@ class HistoryScreen(CampaignScreen):
 
     @property
     def steps(self) -> RowList[Step]:
-        """The list of runs."""
         return self.query_one("#steps", RowList)
 
     @property
     def calibration(self) -> RowList[Expectation]:
-        """Expected beside measured."""
         return self.query_one("#calibration", RowList)
 
     def body(self) -> ComposeResult:

@@ -45,12 +45,10 @@ class ItemScreen(SelectionScreen):
 
     @property
     def runs(self) -> RowList[Run]:
-        """The list of runs."""
         return self.query_one("#runs", RowList)
 
     @property
     def detail(self) -> detail.DetailPane:
-        """The item in words."""
         return self.query_one("#about", detail.DetailPane)
 
     def body(self) -> ComposeResult:
@@ -69,7 +67,6 @@ class ItemScreen(SelectionScreen):
             yield RowList(columns, lambda run: run.id, empty=EMPTY, id="runs")
 
     def open(self, item: str) -> None:
-        """Show this item."""
         if item != self._item:
             self._item, self._read = item, None
         self.renew()

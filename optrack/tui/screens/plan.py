@@ -43,7 +43,6 @@ class PlanScreen(SelectionScreen):
 
     @property
     def rows(self) -> PlanList:
-        """The list of items."""
         return self.query_one("#items", PlanList)
 
     @property
@@ -53,7 +52,6 @@ class PlanScreen(SelectionScreen):
 
     @property
     def detail(self) -> DetailPane:
-        """The selected item in words."""
         return self.query_one("#detail", DetailPane)
 
     @property
@@ -101,26 +99,21 @@ class PlanScreen(SelectionScreen):
         self.renew()
 
     def do_sort(self) -> None:
-        """Sort by the next order."""
         self._show(replace(self.shown, order=following(ORDERS, self.shown.order)))
 
     def do_only(self) -> None:
-        """Show only the items of the next status or verdict."""
         self._show(replace(self.shown, only=following(ONLY, self.shown.only)))
 
     def do_fold(self) -> None:
-        """Fold or unfold the items under the selected one."""
         row = self.rows.row
         if row is not None and row.opened is not None:
             self._show(replace(self.shown, folded=self.shown.folded ^ {row.state.item.id}))
 
     def do_find(self) -> None:
-        """Ask for the words to filter by."""
         self.filter.remove_class("-hidden")
         self.filter.focus()
 
     def do_back(self) -> None:
-        """Show all items again."""
         self.filter.value = ""
         self.filter.add_class("-hidden")
         self.rows.focus()
