@@ -9,13 +9,16 @@ from optrack.metrics.output import Output, number
 from optrack.metrics.rows import Found, add_measure, add_rows, is_setting, named, slugged
 from optrack.metrics.tables import measure_of
 from optrack.metrics.tool import setting_of
-from optrack.model.metrics import metric_named, unit_of
+from optrack.model.metrics import SIZES, metric_named, unit_of
 
 _LINE_CHARS = 400
 _STAMP = re.compile(
-    r"^\s{0,20}\[?(?:\d{2,4}[-/]\d\d[-/]\d{2,4}[-T ]{0,2})?\d\d:\d\d:\d\d\S{0,12}\]?\s*(?:[-|:]\s*)?(?:\[[A-Z]\]\s*)?"
+    r"^\s{0,20}\[?(?:\d{2,4}[-/]\d\d[-/]\d{2,4}[-T ]{0,2})?\d\d:\d\d:\d\d\S{0,12}\]?\s*(?:[-|:]\s*)?"
+    r"(?:\[[A-Z]\]\s*|(?:INFO|DEBUG|WARNING|WARN|ERROR)\s*(?:[-|:]\s*)?)?"
+    r"|^\s{0,20}\[\s?[A-Za-z_]{2,16}\s?\]\s+"
     r"|^\s*(?:INFO|DEBUG|WARNING|WARN|ERROR)\b\W*"
 )
+_SERVER = re.compile(r"^\W{0,3}\([\w.]{1,40} pid=\d+\)")
 _LOG = re.compile(r"^\W{0,3}\([\w.]{1,40} pid=\d+\)|\b(?:INFO|DEBUG|WARNING|WARN|ERROR)\b")
 _NUMBER = r"[-+]?(?:\d(?:[\d,]*\d)?\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _UNIT = r"(?:/ ?|[A-Za-zµμ%#])[\w/µμ%]*(?: ?per [a-z]+)?"
@@ -34,16 +37,20 @@ _LISTED = re.compile(
     r"^\s*(?P<label>[^\W\d][\w ]{0,30}?)\s*[\[(](?P<names>[\w., ]{1,80})[\])](?::\s*|\s+)"
     r"(?P<values>[^,\s]{1,20}(?:, ?[^,\s]{1,20}){0,9})\s*$"
 )
+_SLASHED = re.compile(
+    rf"^\s*(?P<label>[^\W\d][\w ]{{0,30}}?)\s+(?P<names>\w+(?:/\w+){{1,9}})\s*[=:]\s*"
+    rf"(?P<values>{_NUMBER}(?:/{_NUMBER}){{1,9}})\s?(?P<unit>{_UNIT})?\s*$"
+)
 _STATISTIC = re.compile(
     r"(?:avg|average|mean|median|med|min|max|std(?:dev)?|stdev|sum|p\d+(?:_\d+)?|total|count)"
 )
 _BETWEEN = re.compile(
-    r"\s*(?:[;|]|,(?=\s)|\s/(?=\s)|\s#(?=\s)|\s\((?!s\)|[^()]*\)\s*[:=])|(?<!%)\)(?=\s|$)|\t"
+    r"\s*(?:[;|]|,(?=\s)|\s[/@#](?=\s)|\s\((?!s\)|[^()]*\)\s*[:=])|(?<!%)\)(?=\s|$)|\t"
     r"|(?<![:=\s])\s{3,}(?![:=\s]))\s*"
 )
 """What stands between the measures of a line."""
 _LABELLED = re.compile(
-    rf"^(?P<label>[^\W\d_].{{0,80}}?)(?P<sign>\s*[:=]\s*|\s+)(?P<value>{_SPAN}(?=$)|{_NUMBER})(?:\s?(?P<unit>{_UNIT}))?$"
+    rf"^(?P<label>[^\W\d_].{{0,80}}?)(?P<sign>\s*[:=]\s*|\s+)(?P<value>{_SPAN}(?=$)|{_NUMBER})(?:\s{{0,2}}(?P<unit>{_UNIT}))?$"
 )
 _BARE = re.compile(rf"^(?P<value>{_NUMBER})(?:\s?(?P<unit>{_UNIT}))?(?P<label>(?:\s[a-z-]{{1,20}}){{0,3}})$")
 _MOST_LABEL_WORDS = 8
@@ -77,9 +84,12 @@ def add_lines(output: Output, found: Found, taken: frozenset[int]) -> None:
         elif (match := _LINE.match(line)) is not None:
             single.append(_Line(match, section if len(match["indent"]) > indent else "", stamped))
         elif (listed := _LISTED.match(line)) is not None:
-            _add_listed(found, listed)
+            _add_listed(found, listed["label"], listed["names"].split(","), listed["values"].split(","))
+        elif (listed := _SLASHED.match(line)) is not None:
+            cells = [f"{cell} {listed['unit'] or ''}".strip() for cell in listed["values"].split("/")]
+            _add_listed(found, listed["label"], listed["names"].split("/"), cells)
         elif (
-            _LOG.search(full) is None
+            _SERVER.search(full) is None
             and (row := _measures(line)) is not None
             and (not stamped or _has_units(row))
         ):
@@ -141,16 +151,13 @@ def _add_line(found: Found, line: _Line, full: str, label: str) -> set[str]:
     return again
 
 
-def _add_listed(found: Found, match: re.Match[str]) -> None:
-    """Add the values of a line such as `Latencies  [mean, 99, max]  2.6ms, 6.1ms, 12ms`."""
-    names, cells = match["names"].split(","), match["values"].split(",")
+def _add_listed(found: Found, label: str, names: list[str], cells: list[str]) -> None:
+    """Add the values of a line such as `Latencies  [mean, 99, max]  2.6ms, 6.1ms, 12ms` or `rtt min/avg = 1/2 ms`."""
     for name, cell in zip(names, cells, strict=False):
         measure = measure_of(cell)
         statistic = f"p{name.strip()}" if name.strip().replace(".", "").isdecimal() else name
         if measure is not None and len(names) == len(cells):
-            add_measure(
-                found, slugged(f"{match['label']} {statistic}"), measure[0], measure[1], None, "", None
-            )
+            add_measure(found, slugged(f"{label} {statistic}"), measure[0], measure[1], None, "", None)
 
 
 def _measures(line: str) -> dict[str, str] | None:
@@ -164,10 +171,14 @@ def _measures(line: str) -> dict[str, str] | None:
         return None
     lead: list[str] = []
     row: dict[str, str] = {}
-    unnamed = 0
+    unnamed = counts = 0
     for part in parts:
         labelled, bare = _LABELLED.match(part), _BARE.match(part)
-        if bare is not None and (bare["unit"] or bare["label"]):
+        if bare is not None and not row and not lead and (unit_of(bare["unit"] or "") or "") in SIZES:
+            lead.append(part)
+        elif bare is not None and (bare["unit"] or bare["label"]):
+            if (bare["unit"] or "").startswith("/"):  # so many of as many, as a bar of progress says
+                continue
             is_unit = unit_of(bare["unit"] or "") is not None
             key = (
                 bare["label"] if is_unit and bare["label"] else f"{bare['unit'] or ''}{bare['label']}"
@@ -175,15 +186,17 @@ def _measures(line: str) -> dict[str, str] | None:
             unnamed += not bare["label"] or not is_unit
             row.setdefault(key, f"{bare['value']} {(bare['unit'] or '') if is_unit else ''}".strip())
         elif labelled is not None and _is_label(labelled):
-            key = labelled["label"].strip(" :=")
-            row.setdefault(key, f"{labelled['value']} {labelled['unit'] or ''}".strip())
+            key, unit = labelled["label"].strip(" :="), labelled["unit"] or ""
+            key = f"{key} ({unit})" if key in row and unit else key
+            counts += not row and bool(unit) and unit_of(unit) is None
+            row.setdefault(key, f"{labelled['value']} {unit}".strip())
         elif bare is None and not row:
             lead.append(part.strip(" :"))
         elif bare is not None and part == parts[-1] and not row:
             return _one_at_the_end(lead, part)
     if len(row) == 1 and len(parts) == 1:
         return row if not unnamed and line.strip()[0].isdigit() and _has_units(row) else None
-    return _with_lead([word for word in lead if word], row, unnamed, line)
+    return _with_lead([word for word in lead if word], row, unnamed + counts, line)
 
 
 def _is_label(match: re.Match[str]) -> bool:

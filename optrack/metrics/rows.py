@@ -26,7 +26,7 @@ _SHORT = {
 _SHORT |= dict.fromkeys(("concurrency", "concur", "conc", "c"), "c")
 _SHORT |= dict.fromkeys(("depth", "n_depth", "starting_depth"), "d")
 _SETTING = re.compile(
-    r"(?:n|num|max|min|total|target)?_?(?:c|concurrency|concur|conc|batch(?:_?size)?|bs|u?batch|isl|osl"
+    r"(?:offered|target|requested)_\w+|(?:n|num|max|min|total)?_?(?:c|concurrency|concur|conc|batch(?:_?size)?|bs|u?batch|isl|osl"
     r"|(?:random_)?(?:input|output|prompt|context|seq|ctx|prefix)_?(?:len|length|lens)|ctx|context|depth|starting_depth"
     r"|size|threads|clients|connections|users|vus|streams|rate|request_rate|prompts|seed|tp|dp|pp|ep|ngl|gpus?"
     r"|max_tokens|tokens_max|num_prompts|workers|port|pid|version|timestamp|rank|run|rep|repetition|trial|iteration)"
@@ -106,7 +106,8 @@ def slugged(text: str) -> str:
 
 def named(label: str) -> tuple[str, str | None]:
     """Return a metric's name and its unit of a label: `ttft_avg_ms` and `ms` for `TTFT Avg (ms)`."""
-    if "/" in label and (unit := unit_of(label)) is not None:
+    unit = unit_of(label) if " " not in label.strip() else None
+    if unit is not None and ("/" in label or unit.endswith("/s")):
         return _spelled_out(label), unit
     for match in _BRACKETED.finditer(label):
         unit = unit_of(match[1])
@@ -119,14 +120,18 @@ def named(label: str) -> tuple[str, str | None]:
 
 def with_unit(name: str, spelled: str, unit: str) -> str:
     """Return a name that ends with its unit, as the tool spells it."""
-    ending = "pct" if unit == "%" else _spelled_out(spelled) if "/" in unit[1:] else slug(spelled)
+    ending = "pct" if unit == "%" else _spelled_out(spelled) if "/" in unit[1:] else slug(_plain(spelled))
     return name if not ending or f"_{name}".endswith(f"_{ending}") else f"{name}_{ending}".strip("_")
 
 
 def _spelled_out(unit: str) -> str:
     """Return a unit as part of a name: `us_per_op` for `micros/op`, and `tokens_sec` for `tokens/sec`, as ever."""
     short = unit_of(unit) or unit
-    return slug(unit) if short.endswith(("/s", "/min", "/h")) else slug(short.replace("/", "_per_"))
+    return slug(_plain(unit)) if short.endswith(("/s", "/min", "/h")) else slug(short.replace("/", "_per_"))
+
+
+def _plain(unit: str) -> str:
+    return unit.replace("µ", "u").replace("μ", "u")
 
 
 def distinguishing(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -135,7 +140,7 @@ def distinguishing(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     ranks = {c: rank for c in columns if (rank := _rank(rows, c)) is not None}
     ranked = sorted(ranks, key=lambda column: ranks[column])
     chosen: list[str] = []
-    for column in ranked:
+    for column in (*ranked, next(iter(rows[0]))):
         if _distinct(rows, [*chosen, column]) > _distinct(rows, chosen):
             chosen.append(column)
     for column in list(chosen):

@@ -23,7 +23,7 @@ _MOST_CELLS = 60
 _CELL_CHARS = 80
 _MOSTLY = 0.6
 _NUMBER = r"[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_AMOUNT = re.compile(r"[-+]?\d[\d.,]*(?:\s+\S.*|[a-zµ]{1,3})")
+_AMOUNT = re.compile(r"[-+]?\d[\d.,]*(?:\s+\S.*|[a-zµμ]{1,3}(?:/\w+)?)|.*[:=]\s?\d.*")
 _SPAN = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(\d+(?:\.\d+)?)s")
 """A duration of several units, `2m43.5s`."""
 _PREFIX = re.compile(r"\[[A-Za-z]{1,10}\]\s+|[\w-]{1,20}: [a-z]{1,8}: +\[\d{1,9}\] +|#\s*")

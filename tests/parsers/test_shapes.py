@@ -194,7 +194,7 @@ def test_a_course_of_time_is_no_list_of_cases() -> None:
     assert any("500 rows" in note for note in parsed.notes)
 
 
-UNLISTED = {
+UNLISTED: dict[str, tuple[str, dict[str, tuple[float, str]]]] = {
     "measures with no name but their unit": (
         "fill   :   2.500 micros/op 400 ops/sec;   51.0 MB/s (90 of 90 found)\n"
         "scan   :   9.000 micros/op 111 ops/sec;   7.0 MB/s\n",
@@ -276,6 +276,24 @@ UNLISTED = {
             "write_bandwidth_gb_s_0_1": (392.5, "GB/s"),
             "write_bandwidth_gb_s_1_1": (2551.5, "GB/s"),
         },
+    ),
+    "statistics after a count": (
+        "[ STATS ] copy: 3 calls, total: 1.05ms, avg: 350μs\n[ STATS ] launch: 100 calls, total: 5.25ms, avg: 52μs\n",
+        {"total_ms_launch": (5.25, "ms"), "avg_us_copy": (350, "us"), "calls_copy": (3, "")},
+    ),
+    "names and values between strokes": (
+        "wait min/avg/max = 0.5/0.75/1.25 ms\n",
+        {"wait_avg_ms": (0.75, "ms"), "wait_max_ms": (1.25, "ms")},
+    ),
+    "sizes before names that come twice": (
+        "  1.0MiB  upload  best=0.25s  avg=0.5s  best=47.5  MB/s avg=40.5 MB/s\n"
+        "  64.0MiB upload  best=0.75s  avg=0.9s  best=125.5 MB/s avg=118.5 MB/s\n",
+        {"best_s_64_0mib_upload": (0.75, "s"), "avg_mb_s_1_0mib_upload": (40.5, "MB/s")},
+    ),
+    "rows that an offered rate tells apart": (
+        "| Offered req/s | Policy | Output tok/s |\n|---:|---|---:|\n"
+        "| 50 | chunked | 267.5 |\n| 50 | static | 299.5 |\n| 150 | chunked | 316.5 |\n",
+        {"output_tok_s_chunked_offered_req_s_150": (316.5, "tok/s")},
     ),
     "cases with a unit in their label": (
         "| Metric | before | after |\n"
