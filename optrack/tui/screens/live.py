@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -163,10 +162,10 @@ class LiveScreen(CampaignScreen):
         if ours is None:
             nothing = Content.styled(f"{metric}: nothing measured yet", "$quiet")
             return lines or [nothing]
-        value = fmt.compact(median(ours.values), ours.metric.unit)
+        value = fmt.compact(ours.level, ours.metric.unit)
         parts: list[tuple[str, str]] = [(f"{metric} ", "$quiet"), (value, "bold $strong")]
         if theirs is not None:
-            parts.append((f"  baseline {fmt.compact(median(theirs.values))}", "$quiet"))
+            parts.append((f"  baseline {fmt.compact(theirs.level)}", "$quiet"))
         judged = read.so_far
         if judged is not None and judged.effect is not None:
             parts.append((f"  {fmt.effect(judged.effect)}", "$live"))
