@@ -140,7 +140,7 @@ def distinguishing(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     ranks = {c: rank for c in columns if (rank := _rank(rows, c)) is not None}
     ranked = sorted(ranks, key=lambda column: ranks[column])
     chosen: list[str] = []
-    for column in (*ranked, next(iter(rows[0]))):
+    for column in (*ranked, *list(rows[0])[:1]):
         if _distinct(rows, [*chosen, column]) > _distinct(rows, chosen):
             chosen.append(column)
     for column in list(chosen):

@@ -339,3 +339,8 @@ def test_criterion_gives_the_estimate_between_its_bounds() -> None:
     assert parsed.value("copy_2048_time_s") == pytest.approx(532.5e-9)
     assert parsed.value("copy_2048_thrpt_mib_s") == 30.5
     assert parsed.value("hash_1KiB_time_s") == pytest.approx(1.25e-6)
+
+
+@pytest.mark.parametrize("text", ["[{}, {}]", '{"results": [{}, {}]}'])
+def test_rows_without_columns_are_no_result(text: str) -> None:
+    assert _auto(text).invalid is not None
