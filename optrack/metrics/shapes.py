@@ -167,7 +167,7 @@ def _parsed(found: Found, why: str) -> Parsed:
     if not found.readings:
         return parsed.but(invalid=why)
     readings = tuple(found.readings.values())
-    return checked(parsed.but(readings=readings, invalid=found.failed, notes=(NOTE, *parsed.notes)))
+    return checked(parsed.but(readings=readings, notes=(NOTE, *parsed.notes)))
 
 
 def _tells(found: Found) -> bool:

@@ -13,8 +13,8 @@ from optrack.metrics.output import LINE_CHARS, Output
 from optrack.metrics.read import parse_output
 from optrack.metrics.registry import parsers
 
-LENGTH = 60_000
-CPU_S = 1.5
+LENGTH = 30_000
+CPU_S = 0.75
 UNITS = (
     *("=", "-", "_", ".", ",", ":", ";", "|", "/", "\\", "*", "+", "#", "%", "'", '"', "(", ")", "[", "]"),
     *(
