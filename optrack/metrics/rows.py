@@ -185,7 +185,7 @@ def add_rows(found: Found, rows: Sequence[Mapping[str, Any]], prefix: str = "") 
     transposed = labelled and bool(columns) and all(_STATISTIC.fullmatch(slugged(c)) for c in columns)
     for end, row in by_ending.items():
         spelled = next((str(row[c]) for c in row if slug(c) in ("unit", "units")), "")
-        label, unit = named(str(row[chosen[0]])) if labelled else ("", None)
+        label, unit = named(str(row.get(chosen[0], ""))) if labelled else ("", None)
         for column, value in row.items():
             if column in chosen or _add_setting(found, column, value, end):
                 continue

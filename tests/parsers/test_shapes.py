@@ -333,7 +333,7 @@ def test_criterion_gives_the_estimate_between_its_bounds() -> None:
     assert parsed.value("hash_1KiB_time_s") == pytest.approx(1.25e-6)
 
 
-@pytest.mark.parametrize("text", ["[{}, {}]", '{"results": [{}, {}]}'])
+@pytest.mark.parametrize("text", ["[{}, {}]", '{"results": [{}, {}]}', '[{"a": "x"}, {}]'])
 def test_rows_without_columns_are_no_result(text: str) -> None:
     assert _auto(text).invalid is not None
 
