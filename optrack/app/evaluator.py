@@ -15,10 +15,10 @@ from optrack.judge.baselines import (
     ageing_differences,
     history_of,
     unseen_code,
-    with_load_counted,
 )
 from optrack.judge.difference import comparison, differences, settled
 from optrack.judge.evidence import Evidence, History, Rules, Side, evidence_of, rules_of, side_of
+from optrack.judge.imported import is_imported
 from optrack.judge.judging import judge
 from optrack.judge.lineage import AdoptionStep, against_original, in_force_at
 from optrack.judge.remarks import with_remarks
@@ -114,7 +114,7 @@ class Evaluator:
             measured = measurement(baseline, self._plan.metric.name)
             aged = ageing(measured, candidate.started_at, facts_of(candidate))
             unseen = unseen_code([candidate.snapshot, baseline.snapshot])
-            found = (*with_load_counted(found), *ageing_differences(measured, aged), *unseen)
+            found = (*found, *ageing_differences(measured, aged), *unseen)
             found = settled((*found, *self._unlike_later(candidate, baseline, found)), accepted)
         if baseline is not None:
             why = self._rejected.get(baseline.id)
@@ -189,7 +189,8 @@ class Evaluator:
 
     def baseline_for(self, candidate: Run) -> Run | None:
         """Return the whole run to judge against: the one measured beside the candidate, else the latest
-        earlier one of the baseline that succeeded and that nobody rejected, else None."""
+        earlier one of the baseline that succeeded and that nobody rejected, an imported one only where none was
+        measured, else None."""
         beside = self._reader.beside(candidate.id)
         if beside is not None:
             return self._reader.run(beside)
@@ -198,7 +199,9 @@ class Evaluator:
             for run in self._baseline_runs
             if run.outcome == "succeeded" and run.id < candidate.id and run.id not in self._rejected
         ]
-        return self.run(max(earlier)) if earlier else None
+        latest = sorted(earlier, reverse=True)
+        measured = next((run for run in latest if not is_imported(self.run(run))), None)
+        return self.run(measured or latest[0]) if latest else None
 
     def _unlike_later(
         self, candidate: Run, baseline: Run, found: Sequence[Difference]

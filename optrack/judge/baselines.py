@@ -100,20 +100,6 @@ def unseen_code(snapshots: Sequence[Snapshot | None]) -> tuple[Difference, ...]:
     )
 
 
-def with_load_counted(found: Sequence[Difference]) -> tuple[Difference, ...]:
-    """Return the differences with what others did on the CPUs as one that counts.
-
-    Of launches that alternate it makes noise, which the interval shows; of two runs one after the other it is
-    in one side alone.
-    """
-    return tuple(
-        difference.model_copy(update={"severity": "blocking"})
-        if difference.field == "load.cpu.foreign_share"
-        else difference
-        for difference in found
-    )
-
-
 def drift(measurements: Sequence[BaselineMeasurement], unit: str, min_effect: float) -> str | None:
     """Return how the baseline moved between its measurements; None if by less than `min_effect`."""
     fit = sorted((m for m in measurements if m.rejected is None), key=lambda m: m.at)

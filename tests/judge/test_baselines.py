@@ -13,11 +13,10 @@ from optrack.judge.baselines import (
     drift,
     history_of,
     unseen_code,
-    with_load_counted,
 )
 from optrack.judge.difference import comparison
 from optrack.judge.evidence import Evidence, evidence_of
-from optrack.model.judgement import Difference, Effect
+from optrack.model.judgement import Effect
 from optrack.model.snapshot import Snapshot
 from tests.judge.session import flat, side
 
@@ -71,18 +70,6 @@ def test_effects_of_a_chain_compound_against_the_original() -> None:
     assert total.relative == pytest.approx(0.21)
     assert total.low < 0.19 < total.relative < 0.23 < total.high
     assert compounded([]) is None
-
-
-def test_what_others_did_on_the_cpus_counts_between_runs_made_one_after_the_other() -> None:
-    seen = [
-        Difference.model_validate(
-            {"field": field, "baseline": 0.1, "candidate": 0.8, "cls": "volatile", "severity": "note"}
-        )
-        for field in ("load.cpu.foreign_share", "load.gpus.0.power_w.mean")
-    ]
-    counted = with_load_counted(seen)
-    assert [difference.severity for difference in counted] == ["blocking", "note"]
-    assert comparison(counted) == "unfair"
 
 
 def test_code_that_no_repository_holds_is_unknown_between_two_runs() -> None:
