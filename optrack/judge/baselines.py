@@ -145,6 +145,7 @@ def history_of(runs: Mapping[str, Sequence[Evidence]]) -> History | None:
         freedom=max(1, len(chosen) * 2 // 3),
         runs=used if steps else len(apart) + 1,
         between_runs=_successive(between),
+        between_freedom=max(1, len(between) * 2 // 3),
     )
 
 

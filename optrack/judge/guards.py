@@ -6,23 +6,28 @@ import math
 from collections.abc import Sequence
 from statistics import fmean
 
-from optrack.judge.evidence import Evidence, Launch, Rules, Side, evidence_of
-from optrack.judge.interval import estimate
+from optrack.judge.evidence import Rules, Side, evidence_of
+from optrack.judge.interval import estimate_of
 from optrack.judge.verdict import good_side
 from optrack.model.judgement import Guard, Verdict
-from optrack.model.metrics import Better, Metric, metric_named
+from optrack.model.metrics import Better, Metric, Sample, metric_named
 from optrack.model.recipe_parts import Check
 from optrack.model.wording import amount, interval, listed, percent
 
 
-def judge_guards(candidate: Side, baseline: Side, rules: Rules) -> tuple[Guard, ...]:
+def judge_guards(
+    candidate: Side, baseline: Side, rules: Rules, after: Side | None = None
+) -> tuple[Guard, ...]:
     """Return how each guard of the recipe stands.
 
     `min` and `max` bound the candidate's mean, of a command's numbers or of a metric. `worse` is the
-    fraction by which a metric may be worse than the baseline's: broken if the estimate lies beyond it and the
-    interval excludes no change, unclear if only the estimate does.
+    fraction by which a metric may be worse than the baseline's: kept if the interval (one-sided, at the rules'
+    confidence) lies within it, broken if the estimate lies beyond it and the interval excludes no change, else
+    unclear.
     """
-    return tuple(judge_guard(name, check, candidate, baseline, rules) for name, check in rules.guards.items())
+    return tuple(
+        judge_guard(name, check, candidate, baseline, rules, after) for name, check in rules.guards.items()
+    )
 
 
 def after_guards(verdict: Verdict, guards: Sequence[Guard]) -> tuple[Verdict, list[str]]:
@@ -50,7 +55,9 @@ def broken_checks(candidate: Side, rules: Rules) -> bool:
     )
 
 
-def judge_guard(name: str, check: Check, candidate: Side, baseline: Side, rules: Rules) -> Guard:
+def judge_guard(
+    name: str, check: Check, candidate: Side, baseline: Side, rules: Rules, after: Side | None = None
+) -> Guard:
     """Return how one guard stands."""
     if check.min is not None or check.max is not None:
         bounded = _bounds(name, check, candidate)
@@ -58,7 +65,7 @@ def judge_guard(name: str, check: Check, candidate: Side, baseline: Side, rules:
             return bounded
     if check.worse is None:
         return Guard(name=name, state="kept", text=f"{name} has no bound.")
-    return _worse(name, check, check.worse, candidate, baseline, rules)
+    return _worse(name, check, check.worse, candidate, baseline, rules, after)
 
 
 def _bounds(name: str, check: Check, candidate: Side) -> Guard:
@@ -82,47 +89,54 @@ def _bounds(name: str, check: Check, candidate: Side) -> Guard:
     return Guard(name=name, state="kept", text=f"{name} is {amount(value, unit)}, within its bounds.")
 
 
-def _worse(name: str, check: Check, allowed: float, candidate: Side, baseline: Side, rules: Rules) -> Guard:
+def _worse(
+    name: str,
+    check: Check,
+    allowed: float,
+    candidate: Side,
+    baseline: Side,
+    rules: Rules,
+    after: Side | None,
+) -> Guard:
     metric = _metric_of(candidate, check.metric or name)
-    sides = [evidence_of(side, metric.name) for side in (candidate, baseline)]
-    if check.command:
-        sides = [_checked(side, name) for side in (candidate, baseline)]
     better: Better | None = metric.better or ("higher" if check.command else None)
-    found = estimate(sides[0], sides[1], interleaved=rules.interleaved)
+    if check.command:
+        sides = [_as_metric(side, name) for side in (candidate, baseline)]
+        after = _as_metric(after, name) if after is not None else None
+    else:
+        sides = [candidate, baseline]
+    ours, theirs = (evidence_of(side, metric.name) for side in sides)
     least = percent(allowed, signed=False)
-    if better is None or not all(side.launches for side in sides):
+    if better is None or not ours.launches or not theirs.launches:
         why = "was not measured on both sides" if better else "has no direction"
         return Guard(name=name, state="missing", text=f"{metric.name} {why}, so its guard can't be judged.")
-    if found is None:
-        relative = sides[0].mean / sides[1].mean - 1 if sides[1].mean else math.nan
-        worse = -relative if better == "higher" else relative
-        if worse > allowed or math.isnan(worse):
-            text = f"{metric.name} {percent(relative)}: beyond the {least} allowed, on too few launches."
-            return Guard(name=name, state="unclear", text=text)
-        return Guard(
-            name=name, state="kept", text=f"{metric.name} {percent(relative)}: within {least} worse."
-        )
+    found = estimate_of(*sides, metric.name, rules, rules.guard_history.get(metric.name), after)
+    if found is None or not found.is_bracketed:
+        relative = ours.mean / theirs.mean - 1 if theirs.mean else math.nan
+        good = relative if better == "higher" else -relative
+        text = f"{metric.name} {percent(relative)}"
+        if check.command and good >= 0:
+            return Guard(name=name, state="kept", text=f"{text}: not worse than the baseline's.")
+        where = f"within {least} worse" if good >= -allowed else f"beyond the {least} allowed"
+        return Guard(name=name, state="unclear", text=f"{text}: {where}, on too few launches.")
     effect = found.effect(rules.confidence)
-    good = good_side(effect, better)
     text = f"{metric.name} {interval(effect)}"
-    if good.relative >= -allowed:
-        unsure = "" if good.low >= -allowed else ", though the interval reaches beyond it"
-        return Guard(name=name, state="kept", text=f"{text}: within the {least} it may get worse{unsure}.")
-    if good.high < 0:
+    if good_side(found.effect(2 * rules.confidence - 1), better).low >= -allowed:
+        return Guard(name=name, state="kept", text=f"{text}: within the {least} it may get worse.")
+    seen = good_side(effect, better)
+    if seen.relative < -allowed and seen.high < 0:
         return Guard(name=name, state="broken", text=f"{text}: it may not get worse by more than {least}.")
     return Guard(name=name, state="unclear", text=f"{text}: perhaps beyond the {least} it may get worse.")
 
 
-def _checked(side: Side, name: str) -> Evidence:
-    values = [value for value in side.checks.get(name, ()) if math.isfinite(value)]
-    return Evidence(
-        launches=tuple(
-            Launch(number=k, position=side.order[k] if k < len(side.order) else k, values=(value,))
-            for k, value in enumerate(values)
-        ),
-        invalid={},
-        positive=all(value > 0 for value in values),
-    )
+def _as_metric(side: Side, name: str) -> Side:
+    """Return the side with the numbers of a guard's command as the only samples, each of the launch it belongs to."""
+    metric = metric_named(name)
+    samples = [
+        Sample(metric=metric, value=value, launch=launch, repetition=0)
+        for launch, value in enumerate(side.checks.get(name, ()))
+    ]
+    return side.model_copy(update={"samples": tuple(samples)})
 
 
 def _metric_of(side: Side, name: str) -> Metric:
