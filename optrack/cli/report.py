@@ -33,6 +33,7 @@ _FORMATS = ("md", "json", "csv", "html", "svg", "mlflow")
 @click.option(
     "--update", type=click.Path(path_type=Path), help="rewrite the log's own section of an existing document"
 )
+@click.option("--short", is_flag=True, help="the story, the table and the chart alone, without the evidence")
 @click.option("--to", "uri", default=None, help="with mlflow: the address of the tracking server")
 @standard
 def export(
@@ -42,12 +43,14 @@ def export(
     items: str | None,
     since: str | None,
     update: Path | None,
+    short: bool,
     uri: str | None,
 ) -> None:
     """Write the progress log of the plan: what was tried, what it showed, and on what evidence.
 
-    Beside a markdown file lies its chart, as SVG. --update writes between the lines `<!-- optrack:begin NAME -->`
-    and `<!-- optrack:end NAME -->` of a document, which are added at its end if they aren't there.
+    Beside a markdown file lies its chart, as SVG. A file that optrack didn't write isn't replaced. --update writes
+    between the lines `<!-- optrack:begin NAME -->` and `<!-- optrack:end NAME -->` of a document, which are added
+    at its end if they aren't there.
     """
     from optrack.app.report_data import selected_log
 
@@ -60,13 +63,17 @@ def export(
     if update is not None:
         if target is not None or form not in ("md", "json"):
             raise UsageError("--update writes markdown into a document", hint="leave out -o and --format")
-        _update(call, log, update)
+        _update(call, log, update, short=short)
     elif form == "mlflow":
         _mlflow(call, log, uri)
     elif target is None:
-        output.file(_text(log, form), form)
+        output.file(_text(log, form, short=short), form)
     else:
-        _write(call, log, form, target)
+        _require_free(target)
+        written = [target]
+        chart = _write_chart(log, target, written) if form == "md" else None
+        _save(target, _text(log, form, chart, short=short))
+        _say(call, form, written)
 
 
 def _form(call: Call, target: Path | None) -> str:
@@ -76,7 +83,7 @@ def _form(call: Call, target: Path | None) -> str:
     return "json" if call.as_json else "md"
 
 
-def _text(log: Log, form: str, chart: str | None = None) -> str:
+def _text(log: Log, form: str, chart: str | None = None, *, short: bool = False) -> str:
     from optrack.render.chart import chart_of, chart_svg
     from optrack.render.data import csv_log
     from optrack.render.document import markdown_log
@@ -92,41 +99,55 @@ def _text(log: Log, form: str, chart: str | None = None) -> str:
         case "svg":
             return chart_svg(chart_of(log))
         case "html":
-            picture = chart_svg(chart_of(log))
-            return html_page(
-                f"Progress: {log.plan.title}", markdown_log(log, chart=CHART_ADDRESS), chart=picture
-            )
-    return markdown_log(log, chart=chart)
+            text = markdown_log(log, chart=CHART_ADDRESS, short=short)
+            return html_page(f"Progress: {log.plan.title}", text, chart=chart_svg(chart_of(log)))
+    return markdown_log(log, chart=chart, short=short)
 
 
-def _write(call: Call, log: Log, form: str, target: Path) -> None:
+def _is_free(target: Path) -> bool:
+    """Whether nothing of somebody else's is lost by writing there: no file, one of optrack's, a pipe."""
+    from optrack.app.files import read_bytes
+    from optrack.render.section import is_ours
+
+    return not target.is_file() or is_ours(read_bytes(str(target)))
+
+
+def _require_free(target: Path) -> None:
+    if not _is_free(target):
+        raise UsageError(
+            f"{target} is there already, and optrack didn't write it",
+            hint="name another file; `optrack export --update FILE` writes a section into a document of yours",
+        )
+
+
+def _save(target: Path, text: str) -> None:
     from optrack.app.files import write_text
 
-    written = [target]
-    chart = None
-    if form == "md":
-        chart = _write_chart(log, target, written)
-    write_text(target, _text(log, form, chart), output.gate())
-    _say(call, form, written)
+    _require_free(target)
+    write_text(target, text, output.gate())
 
 
 def _write_chart(log: Log, beside: Path, written: list[Path]) -> str | None:
-    """Write the chart beside a markdown file and return its address there; None where nothing was judged yet."""
+    """Write the chart beside a markdown file and return its address there; None where nothing was judged yet.
+
+    It has the file's name, or a longer one where a picture of somebody else's has that already.
+    """
     from urllib.parse import quote
 
-    from optrack.app.files import write_text
     from optrack.render.chart import chart_of, chart_svg
 
     chart = chart_of(log)
     if not chart.bars or (beside.exists() and not beside.is_file()):
         return None
     picture = beside.with_suffix(".svg")
-    write_text(picture, chart_svg(chart), output.gate())
+    if not _is_free(picture):
+        picture = beside.with_name(f"{beside.stem}-chart.svg")
+    _save(picture, chart_svg(chart))
     written.append(picture)
     return quote(picture.name)
 
 
-def _update(call: Call, log: Log, document: Path) -> None:
+def _update(call: Call, log: Log, document: Path, *, short: bool) -> None:
     from optrack.app.files import read_bytes, write_bytes
     from optrack.render.document import markdown_log
     from optrack.render.section import with_section
@@ -134,7 +155,7 @@ def _update(call: Call, log: Log, document: Path) -> None:
     before = read_bytes(str(document)) if document.exists() else b""
     written = [document]
     chart = _write_chart(log, document, written)
-    text = markdown_log(log, chart=chart, level=2)
+    text = markdown_log(log, chart=chart, level=2, short=short)
     after = with_section(before, log.plan.name, text, where=str(document))
     if after != before:
         write_bytes(document, after)
@@ -173,7 +194,6 @@ def _say(call: Call, form: str, written: list[Path]) -> None:
 def report(call: Call, what: str, target: Path | None, form: str | None) -> None:
     """Write the report of one item with all its runs, or of one run: for an issue, a mail, a review."""
     from optrack.app.answers.logs import json_log
-    from optrack.app.files import write_text
     from optrack.app.report_data import report_of
     from optrack.render.html import html_page
 
@@ -188,7 +208,7 @@ def report(call: Call, what: str, target: Path | None, form: str | None) -> None
     if target is None:
         output.file(text, form)
         return
-    write_text(target, text, output.gate())
+    _save(target, text)
     _say(call, form, [target])
 
 
@@ -199,7 +219,6 @@ def report(call: Call, what: str, target: Path | None, form: str | None) -> None
 def replay(call: Call, run: str, target: Path | None) -> None:
     """Print a bash script that makes a run's code again in new worktrees and runs its commands as they ran."""
     from optrack.app.answers.runs import ReplayAnswer
-    from optrack.app.files import write_text
     from optrack.app.replaying import script_of
 
     found, settings = call.project.reader.run(run), call.settings
@@ -208,7 +227,7 @@ def replay(call: Call, run: str, target: Path | None) -> None:
     if target is None:
         emit(call, ReplayAnswer(run=found.id, script=script), lambda: output.exact(script))
         return
-    write_text(target, script, output.gate())
+    _save(target, script)
     target.chmod(0o755)
     answer = ReplayAnswer(run=found.id, output=str(target))
     emit(call, answer, lambda: output.say(f"wrote {target}"))

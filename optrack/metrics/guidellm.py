@@ -6,11 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from optrack.metrics.output import Output, Parsed, Setting, number, numeric, readings_of, slug, with_reason
-from optrack.metrics.tool import JsonTool, setting_of, work_of
-from optrack.model.metrics import Reading, unit_of
+from optrack.metrics.output import Amount, Output, Parsed, Setting, last_of, number, numeric, slug
+from optrack.metrics.tool import Report, counted, setting_of, tool, work_of
+from optrack.model.metrics import unit_of
 
-NAME = "guidellm"
 _PERCENTILES = ("p50", "p90", "p95", "p99")
 _RULE = re.compile(r"\|[-=|]+\|")
 _STATISTICS = {"mdn": "median_", "median": "median_", "mean": "", "std": "std_", "p95": "p95_", "p99": "p99_"}
@@ -30,17 +29,13 @@ _HEADED = re.compile(
 )
 
 
-def _is_report(document: Any) -> bool:
-    if not isinstance(document, dict) or not isinstance(document.get("benchmarks"), list):
-        return False
-    return any(isinstance(b, dict) and isinstance(b.get("metrics"), dict) for b in document["benchmarks"])
+def _benchmarks(report: Report) -> list[Report]:
+    entries = report.get("benchmarks")
+    found = entries if isinstance(entries, list) else []
+    return [b for b in found if isinstance(b, dict) and isinstance(b.get("metrics"), dict)]
 
 
-def _benchmarks(report: dict[str, Any]) -> list[dict[str, Any]]:
-    return [b for b in report["benchmarks"] if isinstance(b, dict) and isinstance(b.get("metrics"), dict)]
-
-
-def _values(benchmark: dict[str, Any]) -> dict[str, float | None]:
+def _values(benchmark: Report) -> dict[str, float | None]:
     """Return mean (under the metric's own name), median and percentiles of the successful requests."""
     values: dict[str, float | None] = {}
     for name, by_outcome in benchmark["metrics"].items():
@@ -55,18 +50,18 @@ def _values(benchmark: dict[str, Any]) -> dict[str, float | None]:
     return values | {"completed": totals.get("successful"), "failed": totals.get("errored")}
 
 
-def _totals(benchmark: dict[str, Any]) -> dict[str, float | None]:
+def _totals(benchmark: Report) -> dict[str, float | None]:
     totals = benchmark["metrics"].get("request_totals")
     return {k: numeric(v) for k, v in totals.items()} if isinstance(totals, dict) else {}
 
 
-def _strategy(benchmark: dict[str, Any]) -> dict[str, Any]:
+def _strategy(benchmark: Report) -> dict[str, Any]:
     config = benchmark.get("config") if isinstance(benchmark.get("config"), dict) else benchmark.get("args")
     strategy = config.get("strategy") if isinstance(config, dict) else None
     return strategy if isinstance(strategy, dict) else {}
 
 
-def _rate(benchmark: dict[str, Any], index: int) -> str:
+def _rate(benchmark: Report, index: int) -> str:
     strategy = _strategy(benchmark)
     rate = numeric(strategy.get("rate")) or numeric(strategy.get("streams"))
     if rate:
@@ -74,60 +69,41 @@ def _rate(benchmark: dict[str, Any], index: int) -> str:
     return slug(str(strategy.get("type_", index + 1))) if strategy else str(index + 1)
 
 
-def _by_rate(results: Sequence[tuple[str, dict[str, float | None]]]) -> tuple[Reading, ...]:
+def _by_rate(results: Sequence[tuple[str, dict[str, float | None]]]) -> dict[str, Amount]:
     """Return the last result by plain names, and of several each under its own."""
     values = dict(results[-1][1])
     for suffix, result in results if len(results) > 1 else ():
         values |= {f"{name}_{suffix}": value for name, value in result.items()}
-    units = {name: _unit(name) for name in values}
-    return readings_of(values, {name: unit for name, unit in units.items() if unit is not None})
+    return {name: (value, _unit(name)) for name, value in values.items()}
 
 
 def _unit(name: str) -> str | None:
-    for base, unit in _METRICS.values():
-        if re.search(rf"(?:^|_){base}(?:_|$)", name):
-            return unit
-    return None
+    known = (unit for base, unit in _METRICS.values() if re.search(rf"(?:^|_){base}(?:_|$)", name))
+    return next(known, None)
 
 
-def _readings(report: dict[str, Any]) -> tuple[Reading, ...]:
-    benchmarks = _benchmarks(report)
-    return _by_rate([(_rate(b, i), _values(b)) for i, b in enumerate(benchmarks)])
-
-
-def _why(report: dict[str, Any], parsed: Parsed) -> str | None:
+def _why(report: Report, parsed: Parsed) -> str | None:
     totals = [_totals(benchmark) for benchmark in _benchmarks(report)]
-    failed = sum(total.get("errored") or 0 for total in totals)
     if any(total.get("successful") == 0 for total in totals):
         return "no request was completed"
-    return f"{failed:,.0f} requests failed" if failed else None
-
-
-def _notes(report: dict[str, Any]) -> tuple[str, ...]:
-    return _several(len(_benchmarks(report)))
+    return counted(sum(total.get("errored") or 0 for total in totals), "requests failed")
 
 
 def _several(count: int) -> tuple[str, ...]:
     return (f"{count} benchmarks; names without a rate are those of the last",) if count > 1 else ()
 
 
-def _settings(report: dict[str, Any]) -> dict[str, Setting]:
-    args, last = report.get("args"), _strategy(_benchmarks(report)[-1])
-    told = {
-        key: setting_of(last[key])
-        for key in ("type_", "rate", "streams")
-        if numeric(last.get(key)) or (key == "type_" and key in last)
-    }
-    if isinstance(args, dict):
-        plain = {
-            key: args[key]
-            for key in ("data", "rate", "profile", "max_requests", "max_seconds")
-            if key in args
-        }
-        told |= {k: setting_of(v) for k, v in plain.items() if isinstance(v, str | int | float)} | work_of(
-            args
-        )
-    return told
+def _settings(report: Report) -> dict[str, Setting]:
+    last = _strategy(_benchmarks(report)[-1])
+    settings = {k: setting_of(v) for k, v in last.items() if k in ("rate", "streams") and numeric(v)}
+    settings |= {k: setting_of(v) for k, v in last.items() if k == "type_"}
+    args = args if isinstance(args := report.get("args"), dict) else {}
+    asked = {k: args[k] for k in ("data", "rate", "profile", "max_requests", "max_seconds") if k in args}
+    return (
+        settings
+        | {k: setting_of(v) for k, v in asked.items() if isinstance(v, str | int | float)}
+        | work_of(args)
+    )
 
 
 def _console(output: Output) -> Parsed | None:
@@ -152,9 +128,8 @@ def _console(output: Output) -> Parsed | None:
                     failed += value
     if not results:
         return None
-    readings = _by_rate(list(results.items()))
-    parsed = Parsed(tool=NAME, readings=readings, notes=_several(len(results)))
-    return with_reason(parsed, "tokens of failed requests are counted: requests failed" if failed else None)
+    parsed = last_of([_by_rate(list(results.items()))], "").but(notes=_several(len(results)))
+    return parsed.because("tokens of failed requests are counted: requests failed" if failed else None)
 
 
 def _console_tables(output: Output) -> list[tuple[list[list[str]], list[list[str]]]]:
@@ -206,15 +181,13 @@ def _metric_of(label: str) -> str | None:
     return f"{statistic}{known[0]}" if known is not None and statistic is not None else None
 
 
-PARSERS = (
-    JsonTool(
-        name=NAME,
-        source="vllm-project/guidellm: src/guidellm/benchmark/schemas (GenerativeBenchmarksReport), outputs/console.py",
-        is_report=_is_report,
-        readings=_readings,
-        why=_why,
-        settings=_settings,
-        notes=_notes,
-        text=_console,
-    ).parser(),
+GUIDELLM = tool(
+    "guidellm",
+    "vllm-project/guidellm: src/guidellm/benchmark/schemas (GenerativeBenchmarksReport), outputs/console.py",
+    is_report=lambda report: bool(_benchmarks(report)),
+    readings=lambda report: _by_rate([(_rate(b, i), _values(b)) for i, b in enumerate(_benchmarks(report))]),
+    why=_why,
+    settings=_settings,
+    notes=lambda report: _several(len(_benchmarks(report))),
+    text=_console,
 )

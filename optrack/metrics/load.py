@@ -1,31 +1,20 @@
-"""Load generators for HTTP that print or write tables: wrk, hey, ApacheBench, locust."""
+"""Load generators for HTTP: wrk, hey, ApacheBench, locust, k6."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-from optrack.metrics.output import (
-    Output,
-    Parsed,
-    Parser,
-    last_of,
-    nothing,
-    number,
-    readings_of,
-    slug,
-    with_reason,
-)
+from optrack.metrics.output import Amount, Output, Parsed, Values, last_of, number, numeric, slug
 from optrack.metrics.tables import table_rows
-from optrack.metrics.tool import PrintedTool, printed_parser
+from optrack.metrics.tool import Printed, Report, scaled, setting_of, tool
 
-LOCUST = "locust"
 _TIME = r"(?P<value>[\d.]+)(?P<unit>[uµμmn]?s|m|h)"
 _SECS = r"(?P<value>[\d.]+) secs?"
 
-WRK = PrintedTool(
-    name="wrk",
-    begin=r"^(?:Running .{1,40} test @ .*\n)? *\d+ threads and \d+ connections",
-    rows=(
+WRK = Printed(
+    r"^(?:Running .{1,40} test @ .*\n)? *\d+ threads and \d+ connections",
+    (
         (rf"^ +Latency +{_TIME} ", "avg_latency_ms", "ms"),
         (rf"^ +Latency +\S+ +{_TIME} ", "std_latency_ms", "ms"),
         (rf"^ +Latency +\S+ +\S+ +{_TIME} ", "max_latency_ms", "ms"),
@@ -50,10 +39,9 @@ WRK = PrintedTool(
         ("connections", r"threads and (\d+) connections"),
     ),
 )
-HEY = PrintedTool(
-    name="hey",
-    begin=r"^Summary:$",
-    rows=(
+HEY = Printed(
+    r"^Summary:$",
+    (
         (rf"^ +Total:\s+{_SECS}", "total_s", "s"),
         (rf"^ +Slowest:\s+{_SECS}", "slowest_latency_s", "s"),
         (rf"^ +Fastest:\s+{_SECS}", "fastest_latency_s", "s"),
@@ -71,17 +59,12 @@ HEY = PrintedTool(
         (r"^ +\[(\d+)\]\s+[^\d\s|]", "requests failed"),
     ),
 )
-AB = PrintedTool(
-    name="ab",
-    begin=r"^Server Software:",
-    rows=(
+AB = Printed(
+    r"^Server Software:",
+    (
         (r"^Requests per second:\s+(?P<value>[\d.]+) \[#/sec\]", "requests_per_second", "req/s"),
         (r"^Time per request:\s+(?P<value>[\d.]+) \[ms\] \(mean\)$", "mean_latency_ms", "ms"),
-        (
-            r"^Time per request:\s+(?P<value>[\d.]+) \[ms\] \(mean, across",
-            "mean_time_across_requests_ms",
-            "ms",
-        ),
+        (r"^Time per request:\s+(?P<value>[\d.]+) \[ms\] \(mean, a", "mean_time_across_requests_ms", "ms"),
         (r"^Transfer rate:\s+(?P<value>[\d.]+) \[Kbytes/sec\] received", "transfer_kb_s", "KB/s"),
         (r"^ +(?P<key>\d+)%\s+(?P<value>\d+)", "p{key}_latency_ms", "ms"),
         (r"^Time taken for tests:\s+(?P<value>[\d.]+) seconds", "duration", "s"),
@@ -100,7 +83,6 @@ AB = PrintedTool(
     ),
 )
 
-_LOCUST_MARKS = frozenset({"Name", "Request Count", "Failure Count", "Requests/s"})
 _LOCUST_NAMES = {
     "Request Count": ("requests", "requests"),
     "Failure Count": ("failed", "requests"),
@@ -112,61 +94,153 @@ _LOCUST_NAMES = {
     "Requests/s": ("requests_per_second", "req/s"),
     "Failures/s": ("failures_per_second", "/s"),
 }
-_LOCUST_TOTAL = ("Aggregated", "Total")
+_LOCUST_MARKS = frozenset({"Name", "Request Count", "Failure Count", "Requests/s"})
 
 
-def _locust_rows(output: Output) -> list[dict[str, str]]:
-    if "Request Count" not in output.text[:2000]:
-        return []
-    rows = table_rows(output)
-    return rows if rows and rows[0].keys() >= _LOCUST_MARKS else []
-
-
-def _locust_values(row: dict[str, str], ending: str) -> dict[str, tuple[float | None, str]]:
-    found = {}
+def _locust_values(row: Mapping[str, str], ending: str = "") -> dict[str, Amount]:
+    values: dict[str, Amount] = {}
     for column, cell in row.items():
-        name, unit = _LOCUST_NAMES.get(column, ("", ""))
         if re.fullmatch(r"[\d.]{1,8}%", column):
-            name, unit = f"p{slug(column)}_response_time_ms", "ms"
-        if name:
-            found[name + ending] = number(cell), unit
-    return found
+            values[f"p{slug(column)}_response_time_ms{ending}"] = number(cell), "ms"
+        elif column in _LOCUST_NAMES:
+            name, unit = _LOCUST_NAMES[column]
+            values[name + ending] = number(cell), unit
+    return values
 
 
-def _parse_locust(output: Output) -> Parsed:
+def _locust(output: Output) -> Parsed | None:
     """Return the aggregate under plain names, each request under its own; a history's last aggregate counts."""
-    rows = _locust_rows(output)
-    if not rows:
-        return nothing(LOCUST, "no table of locust's statistics")
-    totals = [row for row in rows if row["Name"] in _LOCUST_TOTAL] or rows[-1:]
-    results = [_locust_values(row, "") for row in totals]
-    single = (
-        {}
-        if "Timestamp" in rows[0]
-        else {f"{r.get('Type', '')} {r['Name']}": r for r in rows if r not in totals}
-    )
-    for label, row in single.items():
-        results[-1] |= _locust_values(row, f"_{slug(label)}")
-    readings = [
-        readings_of({k: v for k, (v, _) in r.items()}, {k: u for k, (_, u) in r.items()}) for r in results
-    ]
-    parsed = last_of(LOCUST, readings, "rows of totals")
-    failed = parsed.value("failed")
-    if parsed.value("requests") == 0:
-        return with_reason(parsed, "no request was made")
-    return with_reason(
-        parsed, f"{failed:,.0f} of {parsed.value('requests'):,.0f} requests failed" if failed else None
-    )
+    rows = table_rows(output) if "Request Count" in output.text[:2000] else []
+    if not rows or not rows[0].keys() >= _LOCUST_MARKS:
+        return None
+    totals = [row for row in rows if row["Name"] in ("Aggregated", "Total")] or rows[-1:]
+    results = [_locust_values(row) for row in totals]
+    for row in rows if "Timestamp" not in rows[0] else ():
+        if row not in totals:
+            results[-1] |= _locust_values(row, "_" + slug(f"{row.get('Type', '')} {row['Name']}"))
+    parsed = last_of(results, "rows of totals")
+    requests, failed = parsed.value("requests"), parsed.value("failed")
+    parsed = parsed.because("no request was made" if requests == 0 else None)
+    return parsed.because(f"{failed:,.0f} of {requests:,.0f} requests failed" if failed else None)
 
 
+_LINE = re.compile(
+    r"^\s*(?:[✓✗]\s)?(?P<name>[a-z_][\w]{0,60}|\{[^}\n]{1,80}\})\.{2,200}:\s+(?P<rest>\S.{0,300})$"
+)
+_PAIR = re.compile(r"(?P<stat>avg|min|med|max|count|p\([\d.]+\))=(?P<value>\S{1,24})")
+_PART = re.compile(r"([\d.]+)(ms|us|µs|μs|ns|s|m|h)")
+_COUNT = re.compile(
+    r"^(?P<count>[\d.]+) (?:(?P<unit>[kKMG]?B) )?\s*(?P<rate>[\d.]+) ?(?P<rate_unit>[kKMG]?B)?/s"
+)
+_SHARE = re.compile(r"^(?P<rate>[\d.]+)%")
+_SHARES = ("http_req_failed", "checks")
+_RATE_UNITS = {"http_reqs": "req/s", "iterations": "it/s", "data_received": "B/s", "data_sent": "B/s"}
+_MARK = re.compile(
+    r"^[ \t]{0,20}(?:[✓✗] )?(?:iterations|http_reqs|iteration_duration|vus)\.{2,200}:", re.MULTILINE
+)
+
+
+def _k6_key(key: str) -> str:
+    return slug(key.replace("(", "").replace(")", "").replace(".", "_"))
+
+
+def _k6(report: Report) -> Values:
+    """Return each metric's values, `p95_http_req_duration_ms`; times are in ms, as k6 writes them."""
+    values: dict[str, Amount] = {}
+    for name, entry in report["metrics"].items():
+        if not isinstance(entry, dict):
+            continue
+        inner = entry["values"] if isinstance(entry.get("values"), dict) else entry
+        is_time = entry.get("contains") == "time" or ("avg" in inner and "contains" not in entry)
+        base = slug(name)
+        for key, value in inner.items():
+            amount = numeric(value) if not isinstance(value, str) else None
+            if amount is None or key in ("thresholds", "passes", "fails"):
+                continue
+            if (key == "rate" and "count" not in inner) or (key == "value" and base in _SHARES):
+                values[f"{base}_pct"] = amount * 100, "%"
+            elif key == "rate":
+                values[f"{base}_per_s"] = amount, _RATE_UNITS.get(base, "/s")
+            elif key in ("count", "value"):
+                if key == "count" or "rate" not in inner:
+                    values[base] = amount, ""
+            else:
+                values[f"{_k6_key(key)}_{base}{'_ms' if is_time else ''}"] = amount, "ms" if is_time else ""
+    return values
+
+
+def _k6_why(report: Report, parsed: Parsed) -> str | None:
+    """Return why a run is no measurement: failed requests, failed checks, crossed thresholds."""
+    share, checks = parsed.value("http_req_failed_pct"), parsed.value("checks_pct")
+    if share:
+        return f"{share:.3g}% of the requests failed (http_req_failed)"
+    if parsed.value("iterations") == 0:
+        return "no iteration was completed"
+    if checks is not None and checks < 100:
+        return f"{100 - checks:.3g}% of the checks failed"
+    metrics = report.get("metrics", {})
+    for name, entry in metrics.items():
+        thresholds = entry.get("thresholds") if isinstance(entry, dict) else None
+        for rule, state in thresholds.items() if isinstance(thresholds, dict) else ():
+            crossed = state.get("ok") is False if isinstance(state, dict) else state is True
+            if crossed:
+                return f"the threshold {rule} of {name} was crossed"
+    return None
+
+
+def _milliseconds(text: str) -> float | None:
+    """Return a duration as Go writes it (`1m10s`, `703.94µs`) in ms; None if it is none."""
+    parts = _PART.findall(text)
+    if not parts or "".join(a + b for a, b in parts) != text:
+        return None
+    return sum(scaled(amount, "min" if unit == "m" else unit, "ms") or 0.0 for amount, unit in parts)
+
+
+def _k6_text(output: Output) -> Parsed | None:
+    if _MARK.search(output.text) is None:
+        return None
+    values: dict[str, Amount] = {}
+    above = ""
+    for match in filter(None, map(_LINE.match, output.lines)):
+        rest, tagged = match["rest"], match["name"].startswith("{")
+        base = f"{above}_{slug(match['name'])}" if tagged else match["name"]
+        above = above if tagged else base
+        for pair in _PAIR.finditer(rest):
+            time = _milliseconds(pair["value"])
+            name = f"{_k6_key(pair['stat'])}_{base}"
+            values |= {name: (number(pair["value"]), "")} if time is None else {f"{name}_ms": (time, "ms")}
+        if (share := _SHARE.match(rest)) is not None:
+            values[f"{base}_pct"] = number(share["rate"]), "%"
+        elif (count := _COUNT.match(rest)) is not None:
+            size = count["rate_unit"]
+            full = f"{base}_{slug(size)}_s" if size else f"{base}_per_s"
+            values[base] = number(count["count"]), count["unit"] or ""
+            values[full] = number(count["rate"]), f"{size.upper()}/s" if size else _RATE_UNITS.get(base, "/s")
+        elif base in ("vus", "vus_max") and (first := number(rest.split()[0])) is not None:
+            values[base] = first
+    if "checks_succeeded_pct" in values:
+        values["checks_pct"] = values["checks_succeeded_pct"]
+    vus = re.search(r"^[ \t]{0,20}default .{0,200}?(\d+)(?:/\d+)? VUs +(\S+)", output.text, re.MULTILINE)
+    settings = {"vus": setting_of(vus[1]), "duration": setting_of(vus[2])} if vus else {}
+    parsed = last_of([values], "").but(settings=settings)
+    return parsed.because(_k6_why({}, parsed)) if values else None
+
+
+_K6_MARKS = frozenset({"iterations", "http_reqs", "iteration_duration"})
 PARSERS = (
-    printed_parser(WRK, "wg/wrk: src/wrk.c, src/stats.c (also giltene/wrk2)", ("wrk2",)),
-    printed_parser(HEY, "rakyll/hey: requester/print.go (also hatoo/oha)", ("oha",)),
-    printed_parser(AB, "apache/httpd: support/ab.c", ("apachebench",)),
-    Parser(
-        name=LOCUST,
-        source="locustio/locust: locust/stats.py (requests_csv_columns)",
-        recognises=lambda output: bool(_locust_rows(output)),
-        parse=_parse_locust,
+    tool(
+        "k6",
+        "grafana/k6: internal/cmd/summary (handleSummary, --summary-export), end-of-test text",
+        is_report=lambda report: (
+            isinstance(report.get("metrics"), dict) and not _K6_MARKS.isdisjoint(report["metrics"])
+        ),
+        readings=_k6,
+        why=_k6_why,
+        settings=lambda report: {},
+        text=_k6_text,
     ),
+    tool("wrk", "wg/wrk: src/wrk.c, src/stats.c (also giltene/wrk2)", text=WRK, aliases=("wrk2",)),
+    tool("hey", "rakyll/hey: requester/print.go (also hatoo/oha)", text=HEY, aliases=("oha",)),
+    tool("ab", "apache/httpd: support/ab.c", text=AB, aliases=("apachebench",)),
+    tool("locust", "locustio/locust: locust/stats.py (requests_csv_columns)", text=_locust),
 )

@@ -6,7 +6,7 @@ import codecs
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -177,6 +177,9 @@ def slug(text: str) -> str:
 
 
 Setting = int | float | str
+Amount = float | None | tuple[float | None, str | None]
+"""A value, with its unit where the metric's name doesn't imply it; None is a metric that wasn't measured."""
+Values = Mapping[str, Amount]
 
 
 class Parsed(Frozen):
@@ -187,7 +190,7 @@ class Parsed(Frozen):
     is the work that was done, as the tool repeats it: rate, concurrency, prompts, lengths, data, seed.
     """
 
-    tool: str
+    tool: str = ""
     readings: tuple[Reading, ...] = ()
     invalid: str | None = None
     notes: tuple[str, ...] = ()
@@ -197,6 +200,14 @@ class Parsed(Frozen):
     def value(self, name: str) -> float | None:
         """Return the reading of the metric called `name`, or None if there is none."""
         return next((r.value for r in self.readings if r.metric.name == name), None)
+
+    def but(self, **changes: Any) -> Parsed:
+        """Return a copy with some fields changed."""
+        return self.model_copy(update=changes)
+
+    def because(self, why: str | None) -> Parsed:
+        """Return this as no measurement for this reason, unless there is none or it has one."""
+        return self if why is None or self.invalid is not None else self.but(invalid=why)
 
 
 @dataclass(frozen=True)
@@ -216,28 +227,18 @@ class Parser:
     names: frozenset[str] = frozenset()
 
 
-def readings_of(
-    values: Mapping[str, float | None], units: Mapping[str, str] | None = None
-) -> tuple[Reading, ...]:
-    """Return a reading for each value by metric name; a value of None is a metric that wasn't measured."""
+def readings_of(values: Values, unit: str | None = None) -> tuple[Reading, ...]:
+    """Return a reading for each value by metric name, in `unit` where neither the value nor its name tells one."""
+    amounts = {name: v if isinstance(v, tuple) else (v, unit) for name, v in values.items()}
     return tuple(
-        Reading(metric=metric_named(name, unit=(units or {}).get(name)), value=value)
-        for name, value in values.items()
+        Reading(metric=metric_named(name, unit=own), value=value)
+        for name, (value, own) in amounts.items()
         if value is not None
     )
 
 
-def with_reason(parsed: Parsed, why: str | None) -> Parsed:
-    """Return `parsed` as no measurement for this reason, unless there is none or it has one."""
-    return parsed if why is None or parsed.invalid is not None else parsed.model_copy(update={"invalid": why})
-
-
-def nothing(tool: str, why: str, notes: Iterable[str] = ()) -> Parsed:
-    """Return a pass of which nothing could be read, and why."""
-    return Parsed(tool=tool, invalid=why, notes=tuple(notes))
-
-
-def last_of(tool: str, results: list[tuple[Reading, ...]], what: str) -> Parsed:
+def last_of(results: Sequence[Values | tuple[Reading, ...]], what: str) -> Parsed:
     """Return the last of several results as the one that counts, the others as `earlier`, with a note."""
-    notes = (f"{len(results)} {what}; the last one counts",) if len(results) > 1 else ()
-    return Parsed(tool=tool, readings=results[-1], notes=notes, earlier=tuple(results[:-1]))
+    read = [result if isinstance(result, tuple) else readings_of(result) for result in results]
+    notes = (f"{len(read)} {what}; the last one counts",) if len(read) > 1 else ()
+    return Parsed(readings=read[-1], notes=notes, earlier=tuple(read[:-1]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from optrack.metrics.output import Output, Parsed, with_reason
+from optrack.metrics.output import Output, Parsed
 from optrack.metrics.registry import RULES_ONLY, parser_named, parsers
 from optrack.metrics.requests import asked_by, checked, echoed, rejected, short_of
 from optrack.metrics.rules import read_rules
@@ -40,14 +40,14 @@ def parse_output(
         why = None if found else _unrecognised(output, parser)
         return Parsed(tool="rules", readings=found, invalid=why, notes=notes)
     settings = {**echoed(output), **parsed.settings}
-    parsed = parsed.model_copy(update={"settings": settings})
+    parsed = parsed.but(settings=settings)
     parsed = rejected(checked(parsed, expected=expected_requests), Output(log))
     if expected_requests is None:
         parsed = short_of(short_of(parsed, asked_by(settings)), asked_requests)
     mine = {reading.metric.name for reading in found}
     readings = (*(r for r in parsed.readings if r.metric.name not in mine), *found)
-    parsed = parsed.model_copy(update={"readings": readings, "notes": (*parsed.notes, *notes)})
-    return with_reason(parsed, _ambiguous(parsed, primary))
+    parsed = parsed.but(readings=readings, notes=(*parsed.notes, *notes))
+    return parsed.because(_ambiguous(parsed, primary))
 
 
 def _ambiguous(parsed: Parsed, primary: str) -> str | None:

@@ -7,19 +7,14 @@ from functools import cache
 
 from optrack.errors import PlanError
 from optrack.metrics import (
-    experiments,
+    batch,
+    collectives,
     genai,
     guidellm,
-    hyperfine,
-    k6,
-    lifecycle,
     llama,
     load,
-    nccl,
-    offline,
     server_logs,
     serving,
-    sglang_batch,
     shapes,
     storage,
     timers,
@@ -31,10 +26,9 @@ GROUP = "optrack.parsers"
 RULES_ONLY = ("rules", "regex", "log", "none")
 """Names that mean: no parser, only the metrics that the recipe defines."""
 _BUILT_IN: tuple[Parser, ...] = (
-    *(*serving.PARSERS[:1], *sglang_batch.PARSERS, *serving.PARSERS[1:], *offline.PARSERS),
-    *(*guidellm.PARSERS, *genai.PARSERS, *lifecycle.PARSERS, *nccl.PARSERS, *llama.PARSERS),
-    *(*hyperfine.PARSERS, *timers.PARSERS, *k6.PARSERS, *load.PARSERS, *storage.PARSERS),
-    *(shapes.JSON, *server_logs.PARSERS, *experiments.PARSERS, *shapes.PARSERS),
+    *(serving.SGLANG, *batch.SGLANG, *serving.PARSERS, *batch.OTHERS, collectives.MLPERF),
+    *(guidellm.GUIDELLM, *genai.PARSERS, collectives.NCCL, *llama.PARSERS, *timers.PARSERS),
+    *(*load.PARSERS, *storage.PARSERS, shapes.JSON, *server_logs.PARSERS, *shapes.PARSERS),
 )
 """In the order in which `auto` asks them: the surest first, the most general last."""
 

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 
-from optrack.metrics.output import Output, Parsed, Setting, with_reason
+from optrack.metrics.output import Output, Parsed, Setting
 from optrack.metrics.tool import WORK, setting_of
 
 _REJECTED = re.compile(r"\[http_server\] Error: .*")
@@ -38,17 +38,17 @@ def checked(parsed: Parsed, *, expected: int | None = None, requested: int | Non
     completed = parsed.value("completed")
     if parsed.invalid is None and completed is not None:
         why = _why_invalid(parsed, completed, expected if expected is not None else requested)
-        parsed = parsed.model_copy(update={"invalid": why})
+        parsed = parsed.because(why)
     if completed == 0:
         counts = tuple(r for r in parsed.readings if r.metric.name in _COUNTS)
-        parsed = parsed.model_copy(update={"readings": counts})
+        parsed = parsed.but(readings=counts)
     return _with_doubt(parsed)
 
 
 def rejected(parsed: Parsed, log: Output) -> Parsed:
     """Return `parsed` as invalid if SGLang's log of the same time tells of requests that it rejected."""
     errors = _REJECTED.findall(log.text)
-    return with_reason(parsed, f"the server rejected {len(errors)} requests: {errors[0]}" if errors else None)
+    return parsed.because(f"the server rejected {len(errors)} requests: {errors[0]}" if errors else None)
 
 
 def short_of(parsed: Parsed, asked: int | None) -> Parsed:
@@ -59,7 +59,7 @@ def short_of(parsed: Parsed, asked: int | None) -> Parsed:
     completed = parsed.value("completed")
     if asked is None or completed is None or completed >= asked:
         return parsed
-    return with_reason(parsed, f"{_count(completed)} of {asked} requests were completed")
+    return parsed.because(f"{_count(completed)} of {asked} requests were completed")
 
 
 def echoed(output: Output) -> dict[str, Setting]:
@@ -112,7 +112,7 @@ def _with_doubt(parsed: Parsed) -> Parsed:
     if not generated or not returned or returned >= _FEW_TOKENS * generated:
         return parsed
     note = f"text of {_count(returned)} tokens came back for {_count(generated)} that were counted"
-    return parsed if note in parsed.notes else parsed.model_copy(update={"notes": (*parsed.notes, note)})
+    return parsed if note in parsed.notes else parsed.but(notes=(*parsed.notes, note))
 
 
 def _why_invalid(parsed: Parsed, completed: float, expected: int | None) -> str | None:

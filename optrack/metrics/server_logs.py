@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import statistics
 
-from optrack.metrics.output import Output, Parsed, Parser, readings_of, with_reason
+from optrack.metrics.output import Output, Parsed, readings_of
 from optrack.metrics.sglang_log import BATCH, decode_lines, read_sglang
+from optrack.metrics.tool import tool
 from optrack.model.metrics import Reading
 
-SGLANG = "sglang.log"
-VLLM = "vllm.log"
 _LOG_LINE = re.compile(
     r"^(?:\([\w.]{1,40}[^)]{0,40}pid=\d+\)|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d|INFO\b|WARNING\b|ERROR\b|INFO:)"
 )
@@ -48,11 +47,6 @@ _ENGINE = re.compile(
 _HIT = re.compile(r"[Pp]refix cache hit rate: (?:GPU: )?([\d.]+)%")
 _ACCEPT = re.compile(r"Mean acceptance length: ([\d.]+)")
 _ACCEPTED = re.compile(r"Accepted: (\d+) tokens, Drafted: (\d+) tokens")
-_VLLM_UNITS = {
-    "generation_throughput": "tok/s",
-    "prompt_throughput": "tok/s",
-    "mean_acceptance_length": "tokens",
-}
 
 
 def read_vllm(output: Output) -> tuple[Reading, ...]:
@@ -69,21 +63,26 @@ def read_vllm(output: Output) -> tuple[Reading, ...]:
     counts = [(int(a), int(d)) for a, d in _ACCEPTED.findall(output.text)]
     drafted = sum(d for _, d in counts)
     hits = [float(value) for value in _HIT.findall(output.text)]
-    values = {
-        "generation_throughput": statistics.fmean(generating) if generating else None,
-        "generation_throughput_max": max((float(line["gen"]) for line in lines), default=None),
-        "generation_throughput_last": float(lines[-1]["gen"]) if lines else None,
-        "prompt_throughput": statistics.fmean(prompts) if prompts else None,
-        "running_reqs": statistics.fmean(float(x["running"]) for x in lines) if lines else None,
-        "waiting_reqs": statistics.fmean(float(x["waiting"]) for x in lines) if lines else None,
-        "kv_cache_usage_pct": max((float(x["cache"]) for x in lines), default=None),
-        "prefix_cache_hit_rate_pct": hits[-1] if hits else None,
-        "mean_acceptance_length": statistics.fmean(accepted) if accepted else None,
-        "mean_acceptance_length_last": accepted[-1] if accepted else None,
-        "acceptance_lines": float(len(accepted)) if accepted else None,
-        "acceptance_rate": sum(a for a, _ in counts) / drafted if drafted else None,
-    }
-    return readings_of(values, _VLLM_UNITS)
+    return readings_of(
+        {
+            "generation_throughput": (_mean(generating), "tok/s"),
+            "generation_throughput_max": max((float(line["gen"]) for line in lines), default=None),
+            "generation_throughput_last": float(lines[-1]["gen"]) if lines else None,
+            "prompt_throughput": (_mean(prompts), "tok/s"),
+            "running_reqs": _mean([float(x["running"]) for x in lines]),
+            "waiting_reqs": _mean([float(x["waiting"]) for x in lines]),
+            "kv_cache_usage_pct": max((float(x["cache"]) for x in lines), default=None),
+            "prefix_cache_hit_rate_pct": hits[-1] if hits else None,
+            "mean_acceptance_length": (_mean(accepted), "tokens"),
+            "mean_acceptance_length_last": accepted[-1] if accepted else None,
+            "acceptance_lines": float(len(accepted)) if accepted else None,
+            "acceptance_rate": sum(a for a, _ in counts) / drafted if drafted else None,
+        }
+    )
+
+
+def _mean(values: list[float]) -> float | None:
+    return statistics.fmean(values) if values else None
 
 
 _SGLANG_READY = "The server is fired up and ready to roll!"
@@ -95,22 +94,17 @@ _DECODED = re.compile(r"\] (?:Decode|Prefill) batch\b")
 _VLLM_START = re.compile(r"\((?:APIServer|EngineCore)[^)\n]{0,40}pid=\d+\)|\bvLLM API server version\b")
 
 
-def _is_sglang(output: Output) -> bool:
-    return _is_log(output) and bool(
+def _sglang(output: Output) -> Parsed | None:
+    is_its = _is_log(output) and (
         _START.search(output.text)
         or _SGLANG_READY in output.text
         or any(BATCH.match(line) for line in output.lines)
         or "Scheduler hit an exception" in output.text
     )
+    return _whole_sglang_log(output) if is_its else None
 
 
-def _is_vllm(output: Output) -> bool:
-    return _is_log(output) and bool(
-        any(_ENGINE.search(line) for line in output.lines) or _VLLM_START.search(output.text)
-    )
-
-
-def _parse_sglang(output: Output) -> Parsed:
+def _whole_sglang_log(output: Output) -> Parsed:
     """Return the metrics of a whole log, with what it says of the server's life as notes."""
     readings = read_sglang(output)
     notes = [_readiness(output, _SGLANG_READY)]
@@ -122,17 +116,26 @@ def _parse_sglang(output: Output) -> Parsed:
     if "Scheduler hit an exception" in output.text:
         notes.append("a scheduler died of an exception")
     death = _death(output, _DECODED)
-    why = None if readings else "no decode line: nothing was generated, or too little to be logged"
-    parsed = Parsed(tool=SGLANG, readings=readings, notes=tuple(notes))
-    return with_reason(with_reason(parsed, f"the server died: {death}" if death else None), why)
+    parsed = Parsed(readings=readings, notes=tuple(notes))
+    parsed = parsed.because(f"the server died: {death}" if death else None)
+    none = "no decode line: nothing was generated, or too little to be logged"
+    return parsed.because(None if readings else none)
 
 
-def _parse_vllm(output: Output) -> Parsed:
+def _vllm(output: Output) -> Parsed | None:
+    is_its = _is_log(output) and (
+        any(_ENGINE.search(line) for line in output.lines) or _VLLM_START.search(output.text)
+    )
+    return _whole_vllm_log(output) if is_its else None
+
+
+def _whole_vllm_log(output: Output) -> Parsed:
     readings = read_vllm(output)
     death = _death(output, _ENGINE)
-    why = None if readings else "no engine line: the server died or was never asked anything"
-    parsed = Parsed(tool=VLLM, readings=readings, notes=(_readiness(output, _VLLM_READY),))
-    return with_reason(with_reason(parsed, f"the engine died: {death}" if death else None), why)
+    parsed = Parsed(readings=readings, notes=(_readiness(output, _VLLM_READY),))
+    parsed = parsed.because(f"the engine died: {death}" if death else None)
+    none = "no engine line: the server died or was never asked anything"
+    return parsed.because(None if readings else none)
 
 
 def _readiness(output: Output, sign: str) -> str:
@@ -162,18 +165,18 @@ _NAMES = {
 }
 
 PARSERS = (
-    Parser(
-        name=SGLANG,
-        source="sgl-project/sglang: srt/managers/scheduler_components/metrics_reporter.py (log_decode_stats)",
-        recognises=_is_sglang,
-        parse=_parse_sglang,
+    tool(
+        "sglang.log",
+        "sgl-project/sglang: srt/managers/scheduler_components/metrics_reporter.py (log_decode_stats)",
+        text=_sglang,
+        otherwise=_whole_sglang_log,
         aliases=("sglang_log",),
     ),
-    Parser(
-        name=VLLM,
-        source="vllm-project/vllm: vllm/v1/metrics/loggers.py, vllm/v1/spec_decode/metrics.py",
-        recognises=_is_vllm,
-        parse=_parse_vllm,
+    tool(
+        "vllm.log",
+        "vllm-project/vllm: vllm/v1/metrics/loggers.py, vllm/v1/spec_decode/metrics.py",
+        text=_vllm,
+        otherwise=_whole_vllm_log,
         aliases=("vllm_log",),
     ),
 )

@@ -4,30 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import product
-from typing import Any
 
-from optrack.metrics.output import (
-    Output,
-    Parsed,
-    Parser,
-    last_of,
-    nothing,
-    number,
-    numeric,
-    readings_of,
-    with_reason,
-)
-from optrack.metrics.requests import checked
+from optrack.metrics.output import Output, Parsed, Values, last_of, number
+from optrack.metrics.requests import asked_by, checked
 from optrack.metrics.serving_table import Table, tables
 from optrack.metrics.tables import table_rows
-from optrack.metrics.tool import JsonTool, setting_of, work_of
-from optrack.model.metrics import Reading
+from optrack.metrics.tool import Report, TextReader, numbers, setting_of, tool, work_of
 
-SGLANG = "sglang.bench_serving"
-VLLM = "vllm.bench_serve"
-SWEEP = "vllm.bench_sweep"
 _STARTED = ("#Input tokens:", "Starting main benchmark run")
 _SETTINGS = frozenset(
     "request_rate max_concurrency num_prompts burstiness best_of date run_number seed sharegpt_output_len "
@@ -43,8 +27,7 @@ _SECONDS = re.compile(r"(?:mean|median|std|p\d+(?:\.\d+)?)_(?:ttft|tpot|itl|e2el
 _RATE = re.compile(r"(?<![a-z])tput(?![a-z])")
 
 
-def latency_names(*kinds: str) -> tuple[str, ...]:
-    """Return the names of the usual statistics of these latencies."""
+def _latencies(*kinds: str) -> tuple[str, ...]:
     statistics = ("mean", "median", "std", "p50", "p75", "p90", "p95", "p99")
     return tuple(f"{statistic}_{kind}_ms" for kind, statistic in product(kinds, statistics))
 
@@ -62,159 +45,120 @@ _VLLM_ONLY = (
 ).split()
 
 
-def _is_sglang(document: Any) -> bool:
-    return (
-        isinstance(document, dict)
-        and {"output_throughput", "completed"} <= document.keys()
-        and ("backend" in document or "dataset_name" in document)
-        and "model_id" not in document  # vLLM's
+def _is_sglang(report: Report) -> bool:
+    return {"output_throughput", "completed"} <= report.keys() and (
+        ("backend" in report or "dataset_name" in report) and "model_id" not in report  # vLLM's
     )
 
 
-def _is_vllm(document: Any) -> bool:
+def _is_vllm(report: Report) -> bool:
     return (
-        isinstance(document, dict)
-        and "completed" in document
-        and not document.keys().isdisjoint({"request_throughput", "output_throughput"})
-        and not document.keys().isdisjoint({"model_id", "backend", "endpoint_type"})
-        and any(key.endswith("_ms") for key in document)
+        "completed" in report
+        and not report.keys().isdisjoint({"request_throughput", "output_throughput"})
+        and not report.keys().isdisjoint({"model_id", "backend", "endpoint_type"})
+        and any(key.endswith("_ms") for key in report)
     )
 
 
-def _is_inferencex(document: Any) -> bool:
+def _is_inferencex(report: Report) -> bool:
     return (
-        isinstance(document, dict)
-        and any(_SECONDS.fullmatch(key) for key in document)
-        and not any(key.endswith("_ms") for key in document)
-        and ("completed" in document or "tput_per_gpu" in document)
+        any(_SECONDS.fullmatch(key) for key in report)
+        and not any(key.endswith("_ms") for key in report)
+        and ("completed" in report or "tput_per_gpu" in report)
     )
 
 
-def _numbers(row: Mapping[str, Any]) -> dict[str, float | None]:
+def _readings(report: Report) -> dict[str, float | None]:
     """Return a result's numbers, without the settings among them."""
-    values = {key.rstrip(":"): value for key, value in row.items() if not isinstance(value, str)}
-    return {key: numeric(value) for key, value in values.items() if key not in _SETTINGS}
+    return {key.rstrip(":"): v for key, v in numbers(report).items() if key.rstrip(":") not in _SETTINGS}
 
 
-def _readings(row: Mapping[str, Any]) -> tuple[Reading, ...]:
-    return readings_of(_numbers(row))
+def _in_seconds(report: Report) -> Values:
+    """Return InferenceX's numbers: each latency under its own name in seconds, and as `…_ms`."""
+    values = _readings(report)
+    seconds = {key: value for key, value in values.items() if _SECONDS.fullmatch(key) and value is not None}
+    rates = {key: (value, "tok/s") for key, value in values.items() if _RATE.search(key)}
+    latencies = {key: (value, "s") for key, value in seconds.items()}
+    return values | rates | latencies | {f"{key}_ms": value * 1000 for key, value in seconds.items()}
 
 
-def _in_seconds(row: Mapping[str, Any]) -> tuple[Reading, ...]:
-    """Return InferenceX's readings: each latency under its own name in seconds, and as `…_ms`."""
-    values = _numbers(row)
-    latencies = {key: value for key, value in values.items() if _SECONDS.fullmatch(key)}
-    units = {key: "tok/s" for key in values if _RATE.search(key)} | dict.fromkeys(latencies, "s")
-    millis = {f"{key}_ms": value * 1000 for key, value in latencies.items() if value is not None}
-    return readings_of(values | millis, units)
+def _why(report: Mapping[str, object], parsed: Parsed) -> str | None:
+    return checked(parsed, requested=asked_by(work_of(report))).invalid
 
 
-def _why(row: Mapping[str, Any], parsed: Parsed) -> str | None:
-    return checked(parsed, requested=_asked(row)).invalid
+def _printed(mine: Callable[[Table], bool], names: Mapping[str, str]) -> TextReader:
+    """Return the reader of the last result table that is `mine`, with the names that the tool gives in JSON."""
+
+    def read(output: Output) -> Parsed | None:
+        found = [table for table in tables(output) if mine(table)]
+        if not found:
+            return None
+        parsed = last_of(
+            [{names.get(k, k): v for k, v in table.values.items()} for table in found],
+            "result tables in this pass",
+        )
+        parsed = parsed.but(settings={key: setting_of(value) for key, value in found[-1].settings.items()})
+        parsed = parsed.because(None if found[-1].whole else "the result table is cut off")
+        return checked(parsed, requested=found[-1].requested)
+
+    return read
 
 
-def _asked(row: Mapping[str, Any]) -> int | None:
-    asked = numeric(row.get("num_prompts"))
-    return int(asked) if asked and abs(asked) < 1e15 else None
-
-
-def _printed(
-    name: str, mine: Callable[[Table], bool], names: Mapping[str, str], output: Output
-) -> Parsed | None:
-    """Return what the last result table says, None if there is none of this tool."""
-    found = [table for table in tables(output) if mine(table)]
-    if not found:
-        return None
-    results = [readings_of({names.get(k, k): v for k, v in table.values.items()}) for table in found]
-    parsed = last_of(name, results, "result tables in this pass")
-    settings = {key: setting_of(value) for key, value in found[-1].settings.items()}
-    parsed = parsed.model_copy(update={"settings": settings})
-    parsed = with_reason(parsed, None if found[-1].whole else "the result table is cut off")
-    return checked(parsed, requested=found[-1].requested)
+_sglang_table = _printed(lambda table: "backend" in table.settings, {})
 
 
 def _sglang_text(output: Output) -> Parsed | None:
-    printed = _printed(SGLANG, lambda table: "backend" in table.settings, {}, output)
+    printed = _sglang_table(output)
     if printed is None and not tables(output) and all(mark in output.text for mark in _STARTED):
-        return nothing(SGLANG, "the benchmark started and gave no result")
+        return Parsed(invalid="the benchmark started and gave no result")
     return printed
 
 
-def _vllm_text(output: Output) -> Parsed | None:
-    return _printed(
-        VLLM, lambda t: "completed" in t.values and "backend" not in t.settings, _VLLM_NAMES, output
-    )
-
-
-def _any_table(name: str, names: Mapping[str, str], parser: Parser) -> Parser:
-    """Return a parser that, asked for by its name, reads a result table of whichever tool."""
-
-    def parse(output: Output) -> Parsed:
-        if parser.recognises(output):
-            return parser.parse(output)
-        return _printed(name, lambda table: True, names, output) or parser.parse(output)
-
-    return replace(parser, parse=parse)
-
-
-def _sweep_rows(output: Output) -> list[dict[str, str]]:
-    rows = table_rows(output)
-    return rows if rows and rows[0].keys() >= _SWEEP_MARKS else []
-
-
-def _parse_sweep(output: Output) -> Parsed:
+def _sweep(output: Output) -> Parsed | None:
     """Return the last row of a sweep's `summary.csv`; the others are kept as earlier results."""
-    rows = _sweep_rows(output)
-    if not rows:
-        return nothing(SWEEP, "no table of a sweep's runs")
-    results = [
-        readings_of({k: number(v) for k, v in row.items() if k and k not in _SETTINGS}) for row in rows
-    ]
-    parsed = last_of(SWEEP, results, "runs in this table").model_copy(update={"settings": work_of(rows[-1])})
-    return checked(parsed, requested=_asked(rows[-1]))
+    rows = table_rows(output)
+    if not rows or not rows[0].keys() >= _SWEEP_MARKS:
+        return None
+    results = [{k: number(v) for k, v in row.items() if k and k not in _SETTINGS} for row in rows]
+    parsed = last_of(results, "runs in this table").but(settings=work_of(rows[-1]))
+    return checked(parsed, requested=asked_by(work_of(rows[-1])))
 
 
+SGLANG = tool(
+    "sglang.bench_serving",
+    "sgl-project/sglang: python/sglang/benchmark/serving.py (before 0.5.12: bench_serving.py)",
+    is_report=_is_sglang,
+    readings=_readings,
+    why=_why,
+    text=_sglang_text,
+    otherwise=_printed(lambda table: True, {}),
+    aliases=("sglang", "bench_serving", "sglang.benchmark.serving"),
+    names=(*_SERVING_NAMES, *_SGLANG_NAMES, *_latencies("ttft", "tpot", "itl", "e2e_latency")),
+)
 PARSERS = (
-    _any_table(
-        SGLANG,
-        {},
-        JsonTool(
-            name=SGLANG,
-            source="sgl-project/sglang: python/sglang/benchmark/serving.py (before 0.5.12: bench_serving.py)",
-            is_report=_is_sglang,
-            readings=_readings,
-            why=_why,
-            text=_sglang_text,
-            aliases=("sglang", "bench_serving", "sglang.benchmark.serving"),
-            names=(*_SERVING_NAMES, *_SGLANG_NAMES, *latency_names("ttft", "tpot", "itl", "e2e_latency")),
-        ).parser(),
+    tool(
+        "vllm.bench_serve",
+        "vllm-project/vllm: vllm/benchmarks/serve.py (before 0.10: benchmarks/benchmark_serving.py)",
+        is_report=_is_vllm,
+        readings=_readings,
+        why=_why,
+        text=_printed(lambda t: "completed" in t.values and "backend" not in t.settings, _VLLM_NAMES),
+        otherwise=_printed(lambda table: True, _VLLM_NAMES),
+        aliases=("vllm", "vllm_bench", "vllm.bench.serve"),
+        names=(*_SERVING_NAMES, *_VLLM_ONLY, *_latencies("ttft", "tpot", "itl", "e2el")),
     ),
-    _any_table(
-        VLLM,
-        _VLLM_NAMES,
-        JsonTool(
-            name=VLLM,
-            source="vllm-project/vllm: vllm/benchmarks/serve.py (before 0.10: benchmarks/benchmark_serving.py)",
-            is_report=_is_vllm,
-            readings=_readings,
-            why=_why,
-            text=_vllm_text,
-            aliases=("vllm", "vllm_bench", "vllm.bench.serve"),
-            names=(*_SERVING_NAMES, *_VLLM_ONLY, *latency_names("ttft", "tpot", "itl", "e2el")),
-        ).parser(),
+    tool(
+        "vllm.bench_sweep",
+        "vllm-project/vllm: vllm/benchmarks/sweep/serve.py",
+        text=_sweep,
+        missing="no table of a sweep's runs",
     ),
-    Parser(
-        name=SWEEP,
-        source="vllm-project/vllm: vllm/benchmarks/sweep/serve.py",
-        recognises=lambda output: bool(_sweep_rows(output)),
-        parse=_parse_sweep,
-    ),
-    JsonTool(
-        name="inferencex",
-        source="SemiAnalysisAI/InferenceX: utils/process_result.py, experimental results",
+    tool(
+        "inferencex",
+        "SemiAnalysisAI/InferenceX: utils/process_result.py, experimental results",
         is_report=_is_inferencex,
         readings=_in_seconds,
         why=_why,
         aliases=("inferencemax",),
-    ).parser(),
+    ),
 )

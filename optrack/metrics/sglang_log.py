@@ -5,83 +5,69 @@ from __future__ import annotations
 import re
 import statistics
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
 from optrack.metrics.output import Output, readings_of
 from optrack.model.metrics import Reading
-from optrack.model.value import Frozen
 
 BATCH = re.compile(
     r"^\[(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?P<ms>\.\d{3})?(?P<ranks>(?: [A-Z_]+\d+)*)\] "
     r"(?P<phase>Decode|Prefill) batch\b"
 )
-_GEN = re.compile(r"gen throughput \(token/s\): ([\d.]+|nan|inf)")
-_INPUT = re.compile(r"input throughput \(token/s\): ([\d.]+)")
-_ACCEPT_LEN = re.compile(r"(?<!block )accept len: ([\d.]+)")
-_ACCEPT_RATE = re.compile(r"accept rate: ([\d.]+)")
-_RUNNING = re.compile(r"#running-req: (\d+)")
-_QUEUED = re.compile(r"#queue-req: (\d+)")
-_USAGE = re.compile(r"(?<!swa )token usage: ([\d.]+)")
+_FIELDS = {
+    "throughput": re.compile(r"gen throughput \(token/s\): ([\d.]+|nan|inf)"),
+    "accept_len": re.compile(r"(?<!block )accept len: ([\d.]+)"),
+    "accept_rate": re.compile(r"accept rate: ([\d.]+)"),
+    "running": re.compile(r"#running-req: (\d+)"),
+    "queued": re.compile(r"#queue-req: (\d+)"),
+    "usage": re.compile(r"(?<!swa )token usage: ([\d.]+)"),
+}
 _GRAPH = re.compile(r"(?:cuda|cpu|npu|musa) graph: (True|False)")
-_CACHED = re.compile(r"#cached-token: (\d+)")
 _IDLE_S = 2.0
 _UNUSUAL = 3.0
 _FEWEST = 2
-_SGLANG_UNITS = {
-    "gen_throughput": "tok/s",
-    "gen_throughput_max": "tok/s",
-    "gen_throughput_last": "tok/s",
-    "accept_len": "tokens",
-    "accept_len_last": "tokens",
-    "decode_lines": "lines",
-}
 
 
-class DecodeLine(Frozen):
-    """One decode line: seconds on the log's own clock, its data-parallel rank, and what it reports."""
+@dataclass(frozen=True)
+class DecodeLine:
+    """One decode line: seconds on the log's own clock, its data-parallel rank, and the numbers that it reports."""
 
     at_s: float
     rank: str
     throughput: float
-    running: float
-    queued: float | None = None
-    accept_len: float | None = None
-    accept_rate: float | None = None
-    usage: float | None = None
-    graph: bool | None = None
+    numbers: dict[str, float]
+
+    @property
+    def tokens(self) -> float:
+        """The tokens of one decode step."""
+        return (self.numbers.get("running") or 1) * (self.numbers.get("accept_len") or 1)
+
+    @property
+    def step(self) -> float:
+        """A figure that grows with the time of one decode step: its tokens over throughput."""
+        return self.tokens / self.throughput
 
 
 def decode_lines(output: Output) -> list[DecodeLine]:
     """Return the decode lines of a log, in order; lines without a throughput are skipped."""
-    found = []
+    lines = []
     for line in output.lines:
         head = BATCH.match(line)
-        rate = _first(_GEN, line)
-        if head is None or head["phase"] != "Decode" or rate is None:
+        if head is None or head["phase"] != "Decode":
             continue
+        matches = {name: pattern.search(line) for name, pattern in _FIELDS.items()}
+        numbers = {name: float(match[1]) for name, match in matches.items() if match is not None}
+        if "throughput" not in numbers:
+            continue
+        if (graph := _GRAPH.search(line)) is not None:
+            numbers["graph"] = float(graph[1] == "True")
+        numbers.setdefault("running", 0)
         at_s = datetime.fromisoformat(head["at"]).timestamp() + float(head["ms"] or 0)
-        graph = _GRAPH.search(line)
         rank = re.search(r" (DP\d+)", head["ranks"])
-        found.append(
-            DecodeLine(
-                at_s=at_s,
-                rank=rank[1] if rank else "",
-                throughput=rate,
-                running=_first(_RUNNING, line) or 0,
-                queued=_first(_QUEUED, line),
-                accept_len=_first(_ACCEPT_LEN, line),
-                accept_rate=_first(_ACCEPT_RATE, line),
-                usage=_first(_USAGE, line),
-                graph=graph[1] == "True" if graph else None,
-            )
-        )
-    return found
-
-
-def _first(pattern: re.Pattern[str], line: str) -> float | None:
-    match = pattern.search(line)
-    return float(match[1]) if match else None
+        lines.append(DecodeLine(at_s, rank[1] if rank else "", numbers["throughput"], numbers))
+    return lines
 
 
 def busy(lines: list[DecodeLine]) -> list[DecodeLine]:
@@ -96,17 +82,8 @@ def busy(lines: list[DecodeLine]) -> list[DecodeLine]:
         return []
     gaps = {id(b): b.at_s - a.at_s for a, b in pairwise(lines)}
     pause_s = max(_IDLE_S, _UNUSUAL * statistics.median(gaps.values()))
-    usual = statistics.median(_step(line) for line in later)
-    return [line for line in later if gaps[id(line)] < pause_s and _step(line) < _UNUSUAL * usual]
-
-
-def _step(line: DecodeLine) -> float:
-    """Return a figure that grows with the time of one decode step: tokens of a step over throughput."""
-    return _tokens(line) / line.throughput
-
-
-def _tokens(line: DecodeLine) -> float:
-    return (line.running or 1) * (line.accept_len or 1)
+    usual = statistics.median(line.step for line in later)
+    return [line for line in later if gaps[id(line)] < pause_s and line.step < _UNUSUAL * usual]
 
 
 def _mean_throughput(lines: list[DecodeLine]) -> float | None:
@@ -117,12 +94,12 @@ def _mean_throughput(lines: list[DecodeLine]) -> float | None:
     kept = busy(lines)
     if len(kept) < _FEWEST:
         return None
-    return sum(_tokens(line) for line in kept) / sum(_step(line) for line in kept)
+    return sum(line.tokens for line in kept) / sum(line.step for line in kept)
 
 
-def _mean(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return statistics.fmean(known) if known else None
+def _mean(lines: list[DecodeLine], name: str) -> float | None:
+    reported = [line.numbers[name] for line in lines if name in line.numbers]
+    return statistics.fmean(reported) if reported else None
 
 
 def read_sglang(output: Output) -> tuple[Reading, ...]:
@@ -136,23 +113,23 @@ def read_sglang(output: Output) -> tuple[Reading, ...]:
     if not lines:
         return ()
     by_rank = [[line for line in lines if line.rank == rank] for rank in sorted({x.rank for x in lines})]
-    rates = [rate for rate in map(_mean_throughput, by_rank) if rate is not None]
-    accepted = [line.accept_len for line in lines if line.accept_len is not None]
+    accepted = [line.numbers["accept_len"] for line in lines if "accept_len" in line.numbers]
     together = _together(lines, len(by_rank))
-    values: dict[str, float | None] = {
-        "gen_throughput": sum(rates) if rates else None,
-        "gen_throughput_max": max(together),
-        "gen_throughput_last": together[-1],
-        "accept_len": _mean([line.accept_len for line in lines]),
-        "accept_len_last": accepted[-1] if accepted else None,
-        "accept_rate": _mean([line.accept_rate for line in lines]),
-        "running_req": _sum(_mean([line.running for line in rank]) for rank in by_rank),
-        "queue_req": _sum(_mean([line.queued for line in rank]) for rank in by_rank),
-        "token_usage": _mean([line.usage for line in lines]),
-        "cuda_graph_share": _mean([float(line.graph) for line in lines if line.graph is not None]),
-        "decode_lines": float(len(lines)),
-    }
-    return readings_of(values, _SGLANG_UNITS)
+    return readings_of(
+        {
+            "gen_throughput": (_sum(map(_mean_throughput, by_rank)), "tok/s"),
+            "gen_throughput_max": (max(together), "tok/s"),
+            "gen_throughput_last": (together[-1], "tok/s"),
+            "accept_len": (_mean(lines, "accept_len"), "tokens"),
+            "accept_len_last": (accepted[-1] if accepted else None, "tokens"),
+            "accept_rate": _mean(lines, "accept_rate"),
+            "running_req": _sum(_mean(rank, "running") for rank in by_rank),
+            "queue_req": _sum(_mean(rank, "queued") for rank in by_rank),
+            "token_usage": _mean(lines, "usage"),
+            "cuda_graph_share": _mean(lines, "graph"),
+            "decode_lines": (float(len(lines)), "lines"),
+        }
+    )
 
 
 def _together(lines: list[DecodeLine], ranks: int) -> list[float]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from optrack.metrics.lines import add_lines
-from optrack.metrics.output import Output, Parsed, Parser, numeric
+from optrack.metrics.output import Output, Parsed, last_of, number, numeric, slug
 from optrack.metrics.requests import checked
 from optrack.metrics.rows import (
     Found,
@@ -17,14 +18,16 @@ from optrack.metrics.rows import (
     slugged,
 )
 from optrack.metrics.tables import (
+    MOST_ROWS,
     TextTable,
     aligned_tables,
     delimited_table,
     framed_tables,
     has_no_header,
+    is_header,
     measure_of,
 )
-from optrack.metrics.tool import WORK, setting_of
+from optrack.metrics.tool import WORK, setting_of, tool
 from optrack.model.metrics import unit_of
 
 NOTE = "read by shape: no known tool wrote this, so look at the names and units"
@@ -144,18 +147,12 @@ def _text(output: Output) -> Found:
     return found
 
 
-def _parsed(tool: str, found: Found, why: str) -> Parsed:
-    notes = tuple(dict.fromkeys(found.notes))
+def _parsed(found: Found, why: str) -> Parsed:
+    parsed = Parsed(notes=tuple(dict.fromkeys(found.notes)), settings=found.settings)
     if not found.readings:
-        return Parsed(tool=tool, invalid=why, notes=notes, settings=found.settings)
-    parsed = Parsed(
-        tool=tool,
-        readings=tuple(found.readings.values()),
-        invalid=found.failed,
-        notes=(NOTE, *notes),
-        settings=found.settings,
-    )
-    return checked(parsed)
+        return parsed.but(invalid=why)
+    readings = tuple(found.readings.values())
+    return checked(parsed.but(readings=readings, invalid=found.failed, notes=(NOTE, *parsed.notes)))
 
 
 def _tells(found: Found) -> bool:
@@ -171,52 +168,95 @@ def _is_result(output: Output) -> bool:
     return any(reading.metric.unit for reading in found.readings.values()) or _tells(_text(output))
 
 
-def _parse_json(output: Output) -> Parsed:
-    error = _errors(output)
-    if error is not None:
-        return Parsed(tool="json", invalid=error)
-    parsed = _parsed(
-        "json", _json(output), "the JSON is cut off" if output.torn else "no JSON object with numbers"
+def _whole_json(output: Output) -> Parsed:
+    if (error := _errors(output)) is not None:
+        return Parsed(invalid=error)
+    parsed = _parsed(_json(output), "the JSON is cut off" if output.torn else "no JSON object with numbers")
+    return (
+        parsed.but(invalid="the last JSON document is cut off") if output.torn and parsed.readings else parsed
     )
-    if output.torn and parsed.readings:
-        return parsed.model_copy(update={"invalid": "the last JSON document is cut off"})
-    return parsed
 
 
-def _parse_delimited(output: Output) -> Parsed:
-    why = "no header row: the first row holds numbers" if has_no_header(output) else "no row with numbers"
-    return _parsed("csv", _delimited(output), why)
-
-
-def _parse_text(output: Output) -> Parsed:
-    return _parsed("text", _text(output), "no table and no line of a name and a number")
-
-
-def _recognises_json(output: Output) -> bool:
-    if _errors(output) is not None:
-        return True
+def _json_result(output: Output) -> Parsed | None:
     last = output.documents[-1] if output.documents else None
-    return isinstance(last, dict | list) and _tells(_json(output))
+    is_its = _errors(output) is not None or (isinstance(last, dict | list) and _tells(_json(output)))
+    return _whole_json(output) if is_its else None
 
 
-JSON = Parser(
-    name="json",
-    source="RFC 8259; nested objects give names joined by underscores",
-    recognises=_recognises_json,
-    parse=_parse_json,
+def _whole_table(output: Output) -> Parsed:
+    why = "no header row: the first row holds numbers" if has_no_header(output) else "no row with numbers"
+    return _parsed(_delimited(output), why)
+
+
+def _whole_text(output: Output) -> Parsed:
+    return _parsed(_text(output), "no table and no line of a name and a number")
+
+
+_LABELS = frozenset({"experiment", "exp", "config_id", "commit", "id", "tag", "status", "description", "run"})
+_REMARKS = frozenset(
+    {"description", "notes", "note", "comment", "comments", "status", "verdict", "correctness"}
+)
+_BROKEN = re.compile(r"crash|fail|error|blocked|timeout|timed.?out|oom|abort", re.IGNORECASE)
+
+
+def _experiments(output: Output) -> Parsed | None:
+    """Read a table in tabs with a column for the experiment and one for what became of it."""
+    first = next((line for line in output.lines if line.strip()), "")
+    names = {name.strip().casefold() for name in first.split("\t")}
+    is_its = len(names) >= 3 and not names.isdisjoint(_LABELS - _REMARKS) and not names.isdisjoint(_REMARKS)
+    return _last_experiment(output) if is_its else None
+
+
+def _last_experiment(output: Output) -> Parsed:
+    """Return the numbers of the last row by column; a row whose status tells of a failure is invalid."""
+    lines = [line.split("\t") for line in output.lines if line.strip()]
+    header, *rows = [[cell.strip() for cell in line] for line in lines] or [[]]
+    if has_no_header(output) or not is_header(header):
+        return Parsed(invalid="no header row: the first row doesn't hold the names of the columns")
+    whole = [row for row in rows if len(row) == len(header)]
+    if not whole:
+        return Parsed(invalid="the table has no rows" if header else "no table")
+    columns = [name.casefold() for name in header]
+    results = [
+        {slug(k): number(v) for k, v in zip(header, row, strict=True) if k not in _LABELS}
+        for row in whole[-MOST_ROWS:]
+    ]
+    parsed, last = last_of(results, "rows"), dict(zip(columns, whole[-1], strict=True))
+    if len(whole) < len(rows):
+        left = f"{len(rows) - len(whole)} rows have another number of fields and were left out"
+        parsed = parsed.but(notes=(*parsed.notes, left))
+    for key in ("status", "correctness", "result"):
+        parsed = parsed.because(f"{key} is '{last[key]}'" if _BROKEN.search(last.get(key, "")) else None)
+    return parsed.because("the last row is cut off" if len(rows[-1]) != len(header) else None)
+
+
+JSON = tool(
+    "json",
+    "RFC 8259; nested objects give names joined by underscores",
+    text=_json_result,
+    otherwise=_whole_json,
 )
 PARSERS = (
-    Parser(
-        name="csv",
-        source="RFC 4180, also with tabs, semicolons or bars; the first line has the names",
-        recognises=lambda output: not output.documents and _tells(_delimited(output)),
-        parse=_parse_delimited,
+    tool(
+        "results.tsv",
+        "karpathy/autoresearch: program.md (results.tsv), and its descendants; the last row counts",
+        text=_experiments,
+        otherwise=_last_experiment,
+        aliases=("autoresearch", "tsv"),
     ),
-    Parser(
-        name="text",
-        source="tables in markdown, framed or aligned, and lines of a name, a number and a unit",
-        recognises=_is_result,
-        parse=_parse_text,
+    tool(
+        "csv",
+        "RFC 4180, also with tabs, semicolons or bars; the first line has the names",
+        text=lambda output: (
+            _whole_table(output) if not output.documents and _tells(_delimited(output)) else None
+        ),
+        otherwise=_whole_table,
+    ),
+    tool(
+        "text",
+        "tables in markdown, framed or aligned, and lines of a name, a number and a unit",
+        text=lambda output: _whole_text(output) if _is_result(output) else None,
+        otherwise=_whole_text,
     ),
 )
 """In the order in which they are asked."""

@@ -3,47 +3,26 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
-from optrack.metrics.output import (
-    Output,
-    Parsed,
-    Parser,
-    Setting,
-    nothing,
-    number,
-    numeric,
-    readings_of,
-    slug,
-)
+from optrack.metrics.output import Amount, Output, Parsed, Setting, Values, last_of, number, numeric, slug
 from optrack.metrics.tables import table_rows
-from optrack.metrics.tool import JsonTool, PrintedTool, printed_parser, setting_of
-from optrack.model.metrics import Reading
+from optrack.metrics.tool import Printed, Report, setting_of, tool
 
-REDIS = "redis-benchmark"
-PGBENCH = PrintedTool(
-    name="pgbench",
-    begin=r"^transaction type: ",
-    rows=(
+PGBENCH = Printed(
+    r"^transaction type: ",
+    (
         (r"^latency average = (?P<value>[\d.]+) ms", "average_latency_ms", "ms"),
         (r"^latency stddev = (?P<value>[\d.]+) ms", "stddev_latency_ms", "ms"),
         (r"^initial connection time = (?P<value>[\d.]+) ms", "initial_connection_time_ms", "ms"),
         (r"^tps = (?P<value>[\d.]+) \((?:without|excluding)", "transactions_per_second", "transactions/s"),
-        (
-            r"^tps = (?P<value>[\d.]+) \(including",
-            "transactions_per_second_with_connecting",
-            "transactions/s",
-        ),
+        (r"^tps = (?P<value>[\d.]+) \(incl", "transactions_per_second_with_connecting", "transactions/s"),
         (r"^number of transactions actually processed: (?P<value>\d+)", "transactions", "transactions"),
         (r"^number of failed transactions: (?P<value>\d+)", "failed", "transactions"),
         (r"^number of transactions retried: (?P<value>\d+)", "retried", "transactions"),
     ),
     failures=(
         (r"^number of failed transactions: (\d+)", "transactions failed"),
-        (
-            r"^number of transactions above the .* latency limit: (\d+)",
-            "transactions were above the latency limit",
-        ),
+        (r"^number of transactions above .* limit: (\d+)", "transactions were above the latency limit"),
     ),
     settings=(
         ("transaction_type", r"^transaction type: (.{1,100})$"),
@@ -55,10 +34,9 @@ PGBENCH = PrintedTool(
         ("transactions_per_client", r"^number of transactions per client: (\d+)"),
     ),
 )
-SYSBENCH = PrintedTool(
-    name="sysbench",
-    begin=r"^sysbench \d",
-    rows=(
+SYSBENCH = Printed(
+    r"^sysbench \d",
+    (
         (r"^ +events per second: +(?P<value>[\d.]+)", "events_per_second", "events/s"),
         (r"^ +transactions: +\d+ +\((?P<value>[\d.]+) per sec", "transactions_per_second", "transactions/s"),
         (r"^ +queries: +\d+ +\((?P<value>[\d.]+) per sec", "queries_per_second", "req/s"),
@@ -90,9 +68,9 @@ _REDIS_SETTING = re.compile(r"^\s+(?:(\d+) parallel clients|(\d+) bytes payload|
 _REDIS_COLUMNS = ("avg", "min", "p50", "p95", "p99", "max")
 
 
-def _redis_text(output: Output) -> tuple[dict[str, float | None], dict[str, Setting]]:
+def _redis_text(output: Output) -> tuple[dict[str, Amount], dict[str, Setting]]:
     """Return the figures of each test by its name, and the settings of the last."""
-    values: dict[str, float | None] = {}
+    values: dict[str, Amount] = {}
     settings: dict[str, Setting] = {}
     test, columns = "", False
     for line in output.lines:
@@ -101,120 +79,103 @@ def _redis_text(output: Output) -> tuple[dict[str, float | None], dict[str, Sett
         if (section := _REDIS_SECTION.match(line)) is not None:
             test, columns = slug(section["test"]), False
         elif test and (rate := _REDIS_RATE.match(line)) is not None:
-            values[f"{test}_requests_per_second"] = number(rate["rate"])
+            values[f"{test}_requests_per_second"] = number(rate["rate"]), "req/s"
         elif test and line.split() == list(_REDIS_COLUMNS):
             columns = True
         elif columns and len(cells := line.split()) == len(_REDIS_COLUMNS):
-            values |= {
-                f"{test}_{k}_latency_ms": number(v) for k, v in zip(_REDIS_COLUMNS, cells, strict=True)
-            }
+            latencies = zip(_REDIS_COLUMNS, map(number, cells), strict=True)
+            values |= {f"{test}_{k}_latency_ms": (value, "ms") for k, value in latencies}
             columns = False
-        elif test and (told := _REDIS_SETTING.match(line)) is not None:
+        elif test and (setting := _REDIS_SETTING.match(line)) is not None:
             names = ("clients", "payload_bytes", "requests")
-            settings |= {n: setting_of(v) for n, v in zip(names, told.groups(), strict=True) if v}
+            settings |= {n: setting_of(v) for n, v in zip(names, setting.groups(), strict=True) if v}
         elif (quiet := _REDIS_QUIET.match(line)) is not None:
             name = slug(quiet["test"])
-            values[f"{name}_requests_per_second"] = number(quiet["rate"])
-            values[f"{name}_p50_latency_ms"] = number(quiet["p50"] or "")
+            values[f"{name}_requests_per_second"] = number(quiet["rate"]), "req/s"
+            values[f"{name}_p50_latency_ms"] = number(quiet["p50"] or ""), "ms"
     return values, settings
 
 
-def _redis_csv(output: Output) -> dict[str, float | None]:
-    if not output.text.lstrip().startswith('"test","rps"'):
-        return {}
-    values: dict[str, float | None] = {}
+def _redis_csv(output: Output) -> dict[str, Amount]:
+    values: dict[str, Amount] = {}
     for row in table_rows(output):
         test = slug(row["test"])
-        values[f"{test}_requests_per_second"] = number(row["rps"])
-        values |= {f"{test}_{slug(k)}": number(v) for k, v in row.items() if k.endswith("_ms")}
+        values[f"{test}_requests_per_second"] = number(row["rps"]), "req/s"
+        values |= {f"{test}_{slug(k)}": (number(v), "ms") for k, v in row.items() if k.endswith("_ms")}
     return values
 
 
 def _redis(output: Output) -> Parsed | None:
-    if "requests per second" not in output.text and '"rps"' not in output.text:
+    settings: dict[str, Setting] = {}
+    if output.text.lstrip().startswith('"test","rps"'):
+        values = _redis_csv(output)
+    elif "requests per second" in output.text:
+        values, settings = _redis_text(output)
+    else:
         return None
-    table = _redis_csv(output)
-    values, settings = (table, {}) if table else _redis_text(output)
-    units = {name: "req/s" if name.endswith("per_second") else "ms" for name in values}
-    readings = readings_of(values, units)
-    return Parsed(tool=REDIS, readings=readings, settings=settings) if readings else None
+    return last_of([values], "").but(settings=settings) if values else None
 
 
-def _is_fio(document: Any) -> bool:
-    return isinstance(document, dict) and "fio version" in document and isinstance(document.get("jobs"), list)
-
-
-def _fio(report: dict[str, Any]) -> tuple[Reading, ...]:
+def _fio(report: Report) -> Values:
     """Return for each direction that did something `read_iops`, `read_bw_mib_s`, latencies in us; jobs by name."""
-    values: dict[str, float | None] = {}
-    units: dict[str, str] = {}
-    jobs = _jobs(report)
-    for index, job in enumerate(jobs):
-        name = slug(str(job.get("jobname", "")))
-        same = sum(slug(str(other.get("jobname", ""))) == name for other in jobs) > 1
-        prefix = "" if len(jobs) == 1 else f"{name}_{index + 1}_" if same else f"{name}_"
+    values: dict[str, Amount] = {}
+    names = [slug(str(job.get("jobname", ""))) for job in _jobs(report)]
+    for index, (name, job) in enumerate(zip(names, _jobs(report), strict=True)):
+        same = f"_{index + 1}" if names.count(name) > 1 else ""
+        prefix = f"{name}{same}_" if len(names) > 1 else ""
         for way in ("read", "write", "trim"):
             part = job.get(way)
             if isinstance(part, dict) and numeric(part.get("total_ios")):
-                for key, (value, unit) in _fio_way(part).items():
-                    values[f"{prefix}{way}_{key}"], units[f"{prefix}{way}_{key}"] = value, unit
-    return readings_of(values, units)
+                values |= {f"{prefix}{way}_{key}": amount for key, amount in _fio_way(part).items()}
+    return values
 
 
-def _fio_way(part: dict[str, Any]) -> dict[str, tuple[float | None, str]]:
-    rate = numeric(part.get("bw_bytes"))
-    kib = numeric(part.get("bw"))
+def _fio_way(part: Report) -> dict[str, Amount]:
+    rate, kib = numeric(part.get("bw_bytes")), numeric(part.get("bw"))
     mib = rate / 2**20 if rate is not None else kib / 1024 if kib is not None else None
-    found: dict[str, tuple[float | None, str]] = {
-        "iops": (numeric(part.get("iops")), "iops"),
-        "bw_mib_s": (mib, "MiB/s"),
-    }
-    for kind in ("lat_ns", "clat_ns"):
-        entry = part.get(kind)
-        if not isinstance(entry, dict):
-            continue
-        name = kind.removesuffix("_ns")
-        told = {s: numeric(entry.get(s)) for s in ("mean", "min", "max", "stddev")}
-        percentiles = entry.get("percentile")
+    values: dict[str, Amount] = {"iops": (numeric(part.get("iops")), "iops"), "bw_mib_s": (mib, "MiB/s")}
+    for kind in ("lat", "clat"):
+        entry = part.get(f"{kind}_ns")
+        given = entry if isinstance(entry, dict) else {}
+        statistics = {s: numeric(given.get(s)) for s in ("mean", "min", "max", "stddev")}
+        percentiles = given.get("percentile")
         for rank, value in percentiles.items() if isinstance(percentiles, dict) else ():
-            told["p" + str(rank).rstrip("0").rstrip(".").replace(".", "_")] = numeric(value)
-        for statistic, amount in told.items():
-            if amount is not None:
-                found[f"{statistic}_{name}_latency_us"] = amount / 1000, "us"
-    return found
+            statistics["p" + str(rank).rstrip("0").rstrip(".").replace(".", "_")] = numeric(value)
+        for statistic, ns in statistics.items():
+            values[f"{statistic}_{kind}_latency_us"] = None if ns is None else ns / 1000, "us"
+    return values
 
 
-def _jobs(report: dict[str, Any]) -> list[dict[str, Any]]:
+def _jobs(report: Report) -> list[Report]:
     return [job for job in report["jobs"] if isinstance(job, dict)]
 
 
-def _fio_why(report: dict[str, Any], parsed: Parsed) -> str | None:
+def _fio_why(report: Report, parsed: Parsed) -> str | None:
     errors = [job for job in _jobs(report) if numeric(job.get("error"))]
     return f"the job {errors[0].get('jobname')} failed with error {errors[0]['error']}" if errors else None
 
 
-def _fio_settings(report: dict[str, Any]) -> dict[str, Setting]:
+def _fio_settings(report: Report) -> dict[str, Setting]:
     options = [report.get("global options"), *(job.get("job options") for job in _jobs(report))]
-    told = {k: v for part in options if isinstance(part, dict) for k, v in part.items()}
-    return {k: setting_of(v) for k, v in told.items() if k not in ("name", "filename", "directory")}
+    given = {k: v for part in options if isinstance(part, dict) for k, v in part.items()}
+    return {k: setting_of(v) for k, v in given.items() if k not in ("name", "filename", "directory")}
 
 
 PARSERS = (
-    Parser(
-        name=REDIS,
-        source="redis/redis: src/redis-benchmark.c (also valkey-benchmark)",
-        recognises=lambda output: _redis(output) is not None,
-        parse=lambda output: _redis(output) or nothing(REDIS, "no result of this tool"),
+    tool(
+        "redis-benchmark",
+        "redis/redis: src/redis-benchmark.c (also valkey-benchmark)",
+        text=_redis,
         aliases=("valkey-benchmark",),
     ),
-    printed_parser(PGBENCH, "postgres/postgres: src/bin/pgbench/pgbench.c (printResults)"),
-    printed_parser(SYSBENCH, "akopytov/sysbench: src/sysbench.c, src/tests"),
-    JsonTool(
-        name="fio",
-        source="axboe/fio: stat.c (--output-format=json)",
-        is_report=_is_fio,
+    tool("pgbench", "postgres/postgres: src/bin/pgbench/pgbench.c (printResults)", text=PGBENCH),
+    tool("sysbench", "akopytov/sysbench: src/sysbench.c, src/tests", text=SYSBENCH),
+    tool(
+        "fio",
+        "axboe/fio: stat.c (--output-format=json)",
+        is_report=lambda report: "fio version" in report and isinstance(report.get("jobs"), list),
         readings=_fio,
         why=_fio_why,
         settings=_fio_settings,
-    ).parser(),
+    ),
 )

@@ -95,8 +95,12 @@ def has_no_header(output: Output) -> bool:
     return len(widths) == 1 and max(widths) > 2 and any(value is not None for value in numbers)
 
 
-def framed_tables(output: Output) -> Iterator[TextTable]:
-    """Yield the tables whose rows are between bars: of markdown, and framed ones."""
+def framed_tables(output: Output, *, continued: bool = False) -> Iterator[TextTable]:
+    """Yield the tables whose rows are between bars: of markdown, and framed ones.
+
+    With `continued`, a row that has its first cell alone goes on with the label of the row before, and one that
+    lacks it with that row's other cells.
+    """
     block: list[list[str]] = []
     at: list[int] = []
     for index, line in enumerate((*output.lines, "")):
@@ -109,8 +113,20 @@ def framed_tables(output: Output) -> Iterator[TextTable]:
             if not _RULE.fullmatch(text):
                 block.append([cell.strip().strip("*`") for cell in cells])
         elif not (text and _RULE.fullmatch(text)):
-            yield from _framed(block, at)
+            yield from _framed(_joined(block) if continued else block, at)
             block, at = [], []
+
+
+def _joined(block: list[list[str]]) -> list[list[str]]:
+    rows: list[list[str]] = []
+    for cells in block:
+        if len(rows) > 1 and not any(cells[1:]):
+            rows[-1] = [f"{rows[-1][0]} {cells[0]}".strip(), *rows[-1][1:]]
+        elif len(rows) > 1 and not cells[0] and len(cells) == len(rows[-1]):
+            rows[-1] = [f"{a}{b}" for a, b in zip(rows[-1], cells, strict=True)]
+        else:
+            rows.append(cells)
+    return rows
 
 
 def _framed(block: list[list[str]], at: list[int]) -> Iterator[TextTable]:

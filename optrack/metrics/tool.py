@@ -1,4 +1,4 @@
-"""The frame of a parser: a JSON report, or printed text by a table of what its lines say."""
+"""The frame of a parser: a report in JSON, or printed text by a table of what its lines say."""
 
 from __future__ import annotations
 
@@ -9,19 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from optrack.metrics.output import (
-    Output,
-    Parsed,
-    Parser,
-    Setting,
-    last_of,
-    nothing,
-    number,
-    numeric,
-    readings_of,
-    with_reason,
-)
-from optrack.model.metrics import SECONDS, Reading, unit_of
+from optrack.metrics.output import Amount, Output, Parsed, Parser, Setting, Values, last_of, number, numeric
+from optrack.model.metrics import SECONDS, unit_of
 
 WORK = frozenset(
     "request_rate max_concurrency concurrency num_prompts num_requests burstiness seed random_seed dataset_name "
@@ -32,65 +21,78 @@ WORK = frozenset(
 """The settings that tell what work was done, by the names that tools give them."""
 _MOST_CHARS = 200
 
+Report = dict[str, Any]
 TextReader = Callable[[Output], Parsed | None]
+"""Reads what a tool prints; None for what isn't its, a `Parsed` with `invalid` for its output without a result."""
 
 
-@dataclass(frozen=True)
-class JsonTool:
-    """A tool that writes a report in JSON; `text` reads what else it writes, None for what isn't its.
+def _nothing(output: Output) -> None:
+    return None
 
-    `is_report` tells the tool's reports from any JSON value, `readings` reads one, `why` says why a report (with
-    what was read of it) is no measurement, `settings` has the work that it tells. The last report counts.
+
+def numbers(report: Mapping[str, Any]) -> dict[str, float | None]:
+    """Return the numbers of a JSON object by their keys."""
+    return {key: numeric(value) for key, value in report.items() if not isinstance(value, str)}
+
+
+def work_of(row: Mapping[str, Any]) -> dict[str, Setting]:
+    """Return the settings of `WORK` in a JSON object; infinity is the word `inf`."""
+    plain = {k: v for k, v in row.items() if isinstance(v, str | int | float) and v != ""}
+    return {key: setting_of(value) for key, value in plain.items() if key in WORK}
+
+
+def tool(
+    name: str,
+    source: str,
+    *,
+    text: TextReader = _nothing,
+    otherwise: TextReader = _nothing,
+    keys: str = "",
+    is_report: Callable[[Report], bool] | None = None,
+    readings: Callable[[Report], Values] = numbers,
+    why: Callable[[Report, Parsed], str | None] = lambda report, parsed: None,
+    settings: Callable[[Report], Mapping[str, Setting]] = work_of,
+    notes: Callable[[Report], Iterable[str]] = lambda report: (),
+    missing: str = "no result of this tool",
+    aliases: tuple[str, ...] = (),
+    names: Collection[str] = (),
+) -> Parser:
+    """Return the parser of a tool that writes a report in JSON, or something else that `text` reads.
+
+    A report is a JSON object with all these `keys`, or one that `is_report` tells from others. `readings` reads one,
+    `why` says why a report (with what was read of it) is no measurement, `settings` has the work that it tells. The
+    last report counts. `otherwise` reads what is taken for this tool's only where it was asked for by name; `missing`
+    says what isn't there where output of another tool was given.
     """
+    wanted = frozenset(keys.split())
+    mine = is_report or (lambda report: bool(wanted) and wanted <= report.keys())
 
-    name: str
-    source: str
-    is_report: Callable[[Any], bool]
-    readings: Callable[[dict[str, Any]], tuple[Reading, ...]]
-    why: Callable[[dict[str, Any], Parsed], str | None] = lambda report, parsed: None
-    settings: Callable[[dict[str, Any]], Mapping[str, Setting]] = lambda report: work_of(report)
-    notes: Callable[[dict[str, Any]], Iterable[str]] = lambda report: ()
-    text: TextReader = lambda output: None
-    aliases: tuple[str, ...] = ()
-    names: Collection[str] = ()
+    def recognises(output: Output) -> bool:
+        return any(map(mine, output.objects)) or text(output) is not None
 
-    def recognises(self, output: Output) -> bool:
-        """Whether the output has a report, or text of this tool."""
-        return any(map(self.is_report, output.objects)) or self.text(output) is not None
+    def parse(output: Output) -> Parsed:
+        parsed = _of_reports(output) or text(output) or otherwise(output)
+        if parsed is None:
+            parsed = Parsed(invalid="the result is cut off" if output.torn else missing)
+        return parsed if parsed.tool else parsed.but(tool=name)
 
-    def parse(self, output: Output) -> Parsed:
-        """Return the readings of the last report, of the text where there is no report."""
-        reports = [document for document in output.objects if self.is_report(document)]
+    def _of_reports(output: Output) -> Parsed | None:
+        reports = [document for document in output.objects if mine(document)]
         if not reports:
-            printed = self.text(output)
-            if printed is not None:
-                return printed
-            return nothing(self.name, "the result is cut off" if output.torn else "no result of this tool")
+            return None
         report = reports[-1]
-        parsed = last_of(self.name, [self.readings(each) for each in reports], "results in this pass")
+        parsed = last_of([readings(each) for each in reports], "results in this pass")
         if not parsed.readings:
-            why = self.why(report, parsed) or "the result has no numbers"
-            return parsed.model_copy(update={"invalid": why})
-        parsed = parsed.model_copy(
-            update={"settings": self.settings(report), "notes": (*parsed.notes, *self.notes(report))}
-        )
-        parsed = with_reason(parsed, self.why(report, parsed))
-        return with_reason(parsed, "the last result is cut off" if output.torn else None)
+            return parsed.but(invalid=why(report, parsed) or "the result has no numbers")
+        parsed = parsed.but(settings=settings(report), notes=(*parsed.notes, *notes(report)))
+        parsed = parsed.because(why(report, parsed))
+        return parsed.because("the last result is cut off" if output.torn else None)
 
-    def parser(self) -> Parser:
-        """Return the parser by its name."""
-        return Parser(
-            name=self.name,
-            source=self.source,
-            recognises=self.recognises,
-            parse=self.parse,
-            aliases=self.aliases,
-            names=frozenset(self.names),
-        )
+    return Parser(name, source, recognises, parse, aliases, frozenset(names))
 
 
-Row = tuple[str, str, str]
-"""An expression, the metric that it gives, and its unit.
+Row = tuple[str, str, str | None]
+"""An expression, the metric that it gives, and its unit, None where the name implies it.
 
 The expression's group `value` is the number, `unit` its unit where the tool scales it, `key` what fills the
 metric's `{key}`.
@@ -98,41 +100,39 @@ metric's `{key}`.
 
 
 @dataclass(frozen=True)
-class PrintedTool:
-    """A tool whose printed result is read by a table; each `begin` starts a result, and the last one counts.
+class Printed:
+    """Reads a printed result by a table; each `begin` starts a result, and the last one counts.
 
     `failures` are expressions whose first group counts what failed; `settings` are name and expression.
     """
 
-    name: str
     begin: str
     rows: tuple[Row, ...]
     failures: tuple[tuple[str, str], ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
 
-    def read(self, output: Output) -> Parsed | None:
+    def __call__(self, output: Output) -> Parsed | None:
         """Return what the last result says; None for text that isn't this tool's."""
         starts = [match.start() for match in re.finditer(self.begin, output.text, re.MULTILINE)]
         texts = [output.text[a:b] for a, b in pairwise([*starts, len(output.text)])]
-        results = [readings for text in texts if (readings := self._readings(text))]
+        results = [values for part in texts if (values := self.values(part))]
         if not results:
             return None
-        parsed = last_of(self.name, results, "results in this pass")
-        settings = {name: match[1] for name, at in self.settings if (match := _find(at, texts[-1]))}
-        parsed = parsed.model_copy(update={"settings": {k: setting_of(v) for k, v in settings.items()}})
-        return with_reason(parsed, self._why(texts[-1]))
+        found = {name: re.search(at, texts[-1], re.MULTILINE) for name, at in self.settings}
+        settings = {name: setting_of(match[1]) for name, match in found.items() if match is not None}
+        return last_of(results, "results in this pass").but(settings=settings).because(self._why(texts[-1]))
 
-    def _readings(self, text: str) -> tuple[Reading, ...]:
-        values: dict[str, float | None] = {}
-        units: dict[str, str] = {}
+    def values(self, text: str) -> dict[str, Amount]:
+        """Return what the lines of one result say; what is there twice counts as it was said last."""
+        values: dict[str, Amount] = {}
         for expression, name, unit in self.rows:
             for match in re.finditer(expression, text, re.MULTILINE):
                 groups = match.groupdict()
                 full = name.format(key=(groups.get("key") or "").replace(".", "_"))
-                value = scaled(groups["value"], groups.get("unit") or unit, unit)
+                value = scaled(groups["value"], groups.get("unit") or unit or "", unit or "")
                 if value is not None:
-                    values[full], units[full] = value, unit
-        return readings_of(values, units)
+                    values[full] = value, unit
+        return values
 
     def _why(self, text: str) -> str | None:
         for expression, what in self.failures:
@@ -140,25 +140,6 @@ class PrintedTool:
             if sum(counts) > 0:
                 return f"{sum(counts):,.0f} {what}"
         return None
-
-
-def _find(expression: str, text: str) -> re.Match[str] | None:
-    return re.search(expression, text, re.MULTILINE)
-
-
-def printed_parser(tool: PrintedTool, source: str, aliases: tuple[str, ...] = ()) -> Parser:
-    """Return the parser of a tool that only prints."""
-
-    def parse(output: Output) -> Parsed:
-        return tool.read(output) or nothing(tool.name, "no result of this tool")
-
-    return Parser(
-        name=tool.name,
-        source=source,
-        recognises=lambda output: tool.read(output) is not None,
-        parse=parse,
-        aliases=aliases,
-    )
 
 
 def scaled(text: str, unit: str, wanted: str) -> float | None:
@@ -171,11 +152,6 @@ def scaled(text: str, unit: str, wanted: str) -> float | None:
     return value * factor * (theirs / ours if ours and theirs and ours != theirs else 1)
 
 
-def work_of(row: Mapping[str, Any]) -> dict[str, Setting]:
-    """Return the settings of `WORK` in a JSON object; infinity is the word `inf`."""
-    return {key: setting_of(value) for key, value in row.items() if key in WORK and _is_plain(value)}
-
-
 def setting_of(value: Any) -> Setting:
     """Return a setting's value as number or short text."""
     amount = numeric(value)
@@ -186,5 +162,6 @@ def setting_of(value: Any) -> Setting:
     return int(amount) if amount.is_integer() and abs(amount) < 1e15 else amount
 
 
-def _is_plain(value: Any) -> bool:
-    return isinstance(value, str | int | float) and value != ""
+def counted(count: float | None, what: str) -> str | None:
+    """Return the reason why a pass with so many failures is no measurement, None if there were none."""
+    return f"{count:,.0f} {what}" if count else None

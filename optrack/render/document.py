@@ -14,15 +14,22 @@ from optrack.render.log import Log
 from optrack.render.template import markdown_document
 
 
-def markdown_log(log: Log, *, chart: str | None = None, level: int = 1) -> str:
+def markdown_log(log: Log, *, chart: str | None = None, level: int = 1, short: bool = False) -> str:
     """Return the progress log as markdown whose title is a heading at `level`.
 
-    `chart` is the address of the chart's picture, for a log that lies beside it.
+    `chart` is the address of the chart's picture, for a log that lies beside it; `short` leaves out all that is folded.
     """
     drawn = chart_of(log)
     lines, marks = "\n".join(chart_text(drawn)), (*fmt.VERDICT.values(), fmt.NO_VERDICT)
     return markdown_document(
-        "log.md.j2", log=log, level=level, chart=drawn, chart_lines=lines, address=chart, marks=marks
+        "log.md.j2",
+        log=log,
+        level=level,
+        short=short,
+        chart=drawn,
+        chart_lines=lines,
+        address=chart,
+        marks=marks,
     )
 
 

@@ -12,42 +12,34 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from optrack.model.wording import (
-    MINUS as MINUS,
-)
-from optrack.model.wording import (
-    amount as amount,
-)
-from optrack.model.wording import (
-    counted as counted,
-)
-from optrack.model.wording import (
-    cut as cut,
-)
-from optrack.model.wording import (
-    ends as ends,
-)
-from optrack.model.wording import (
-    fixed as fixed,
-)
-from optrack.model.wording import (
-    interval as interval,
-)
-from optrack.model.wording import (
-    launches as launches,
-)
-from optrack.model.wording import (
-    level as level,
-)
-from optrack.model.wording import (
-    listed as listed,
-)
-from optrack.model.wording import (
-    number as number,
-)
-from optrack.model.wording import (
-    percent as percent,
+    MINUS,
+    amount,
+    counted,
+    cut,
+    ends,
+    fixed,
+    interval,
+    launches,
+    level,
+    listed,
+    number,
+    percent,
 )
 
+__all__ = [
+    "MINUS",
+    "amount",
+    "counted",
+    "cut",
+    "ends",
+    "fixed",
+    "interval",
+    "launches",
+    "level",
+    "listed",
+    "number",
+    "percent",
+]
 if TYPE_CHECKING:
     from optrack.model.item import ItemState
     from optrack.model.judgement import Effect, Judgement
@@ -66,6 +58,11 @@ def compact(value: float | None, unit: str = "") -> str:
         power = min(4, int(math.log10(size_ * 1.0005) // 3))
         text = number(value / 1000.0**power, 3) + " kMGT"[power]
     return f"{text} {unit}".rstrip()
+
+
+def rough(fraction: float) -> str:
+    """Return a fraction as a percentage of two digits, `0.76%`, `12%`: for what is only estimated."""
+    return f"{number(100 * fraction, 2)}%"
 
 
 def ratio(value: float) -> str:

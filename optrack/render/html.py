@@ -14,7 +14,9 @@ from optrack.render.template import html_document
 
 CHART_ADDRESS = "optrack-chart.svg"
 """The address that markdown gives the chart where it is to be put into the page."""
-_OWN = re.compile(r"\s*(?:</?details>|</?summary>|<summary>[^<>]*</summary>|<br>)\s*")
+_OWN = re.compile(
+    r"\s*(?:</?details>|</?summary>|<summary>[^<>]*</summary>|<br>|<!-- optrack:written -->)\s*"
+)
 _PICTURE = re.compile(rf"<p><img [^>]*{re.escape(CHART_ADDRESS)}[^>]*></p>")
 
 

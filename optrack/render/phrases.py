@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from optrack.judge.lineage import AdoptionEvidence, BaselineConfig
     from optrack.model.item import ItemState
     from optrack.model.judgement import Judgement
+    from optrack.model.metrics import Series
     from optrack.model.run import Run
 
 
@@ -42,15 +43,16 @@ def level(run: Run | None, metric: str, other: Run | None = None) -> str:
 
     `other` is the run that it was compared with: of interleaved ones, only the launches that both have count.
     """
+    series = _compared(run, other, metric)
+    return f"{amount(series.level, series.metric.unit)} ({launches(len(series.launches))})" if series else "-"
+
+
+def _compared(run: Run | None, other: Run | None, metric: str) -> Series | None:
     if run is None:
-        return "-"
+        return None
     if other is not None and run.beside == other.id:
-        _, series = compared(other, run, metric)
-    else:
-        series, _ = compared(run, other, metric)
-    if series is None:
-        return "-"
-    return f"{amount(series.level, series.metric.unit)} ({launches(len(series.launches))})"
+        return compared(other, run, metric)[1]
+    return compared(run, other, metric)[0]
 
 
 def derived(run: Run | None, judgement: Judgement) -> Mapping[str, str]:

@@ -17,7 +17,7 @@ _BYTES = "bytes:"
 _NAMED = 50
 _HEAD = """\
 #!/usr/bin/env bash
-# Replays run {run} (item {item}): its code in new worktrees, its environment, its commands.
+# Replays run {run} (item {item}): its code in new worktrees, its environment, its commands. <!-- optrack:written -->
 #
 #   bash {name} code [FOLDER]     makes the code again under FOLDER (default ./replay-{run})
 #   bash {name} STEP [FOLDER]     runs one of its commands there: {steps}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from statistics import fmean
+from statistics import fmean, geometric_mean
 from typing import NamedTuple
 
 from optrack.judge.calibration import Calibration, calibrate, expectation_of
@@ -131,23 +131,6 @@ def last_record(log: Log) -> datetime | None:
     return max([*times, *(judged.at for judged in log.judgements[-1:])], default=None)
 
 
-_GROUPS = {
-    "Gained": ("improvement",),
-    "Lost, failed or without effect": ("regression", "failed", "no_change"),
-    "Undecided": ("inconclusive", None),
-}
-
-
-def results(log: Log) -> dict[str, list[ItemState]]:
-    """Return the judged items by what was gained, what was lost, failed or had no effect, and what is undecided."""
-    judged = [state for state in log.states if state.judgement is not None]
-    groups = {
-        heading: [s for s in judged if s.judgement and s.judgement.verdict in verdicts]
-        for heading, verdicts in _GROUPS.items()
-    }
-    return {heading: states for heading, states in groups.items() if states}
-
-
 # -- what was decided, what failed -----------------------------------------------------------------------
 
 
@@ -262,6 +245,26 @@ def _is_valid(sample: Sample) -> bool:
 def _mean(samples: Sequence[Sample]) -> float | None:
     valid = [sample.value for sample in samples if _is_valid(sample)]
     return fmean(valid) if valid else None
+
+
+class Pairs(NamedTuple):
+    """The pairs of an interleaved run that were complete before it failed, and their relative difference."""
+
+    number: int
+    relative: float
+
+
+def complete_pairs(log: Log, run: Run | None) -> Pairs | None:
+    """Return what the complete pairs of a failed run showed, which is no verdict; None without any."""
+    other = log.beside(run.id) if run else None
+    if run is None or other is None:
+        return None
+    ours, theirs = (_by_launch(side, log.metric.name) for side in (run, other))
+    passes = max(map(len, (*ours.values(), *theirs.values())), default=0)
+    whole = [n for n in ours.keys() & theirs.keys() if len(ours[n]) == len(theirs[n]) == passes]
+    means = [(_mean(ours[n]), _mean(theirs[n])) for n in whole]
+    ratios = [a / b for a, b in means if a is not None and b is not None and a > 0 and b > 0]
+    return Pairs(len(ratios), geometric_mean(ratios) - 1) if ratios else None
 
 
 def other_metrics(log: Log, run: Run, other: Run | None) -> Iterator[tuple[str, str, str, str]]:

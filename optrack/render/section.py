@@ -1,4 +1,4 @@
-"""A section of a document kept up to date, and times as users write them."""
+"""What of a file is optrack's: all of it, by a mark, or a section; and times as users write them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,16 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from optrack.errors import UsageError
+from optrack.render.data import COLUMNS
+
+WRITTEN = "<!-- optrack:written -->"
+"""What markdown, HTML, SVG and scripts that optrack wrote hold; no outside text may look like it."""
+_BEGINNINGS = (b'{\n  "schema_version": ', ",".join(COLUMNS).encode())
+
+
+def is_ours(data: bytes) -> bool:
+    """Whether a file's content is optrack's own, which may be replaced: by its mark, or by how JSON and CSV begin."""
+    return not data.strip() or WRITTEN.encode() in data or data.startswith(_BEGINNINGS)
 
 
 def with_section(document: bytes, name: str, text: str, *, where: str) -> bytes:

@@ -17,7 +17,8 @@ from markupsafe import Markup
 from optrack.judge.imported import is_imported
 from optrack.model import markdown
 from optrack.render import format as fmt
-from optrack.render import phrases, provenance, report
+from optrack.render import phrases, provenance, report, story
+from optrack.render.section import WRITTEN
 
 _VALUE_CHARS = 200
 
@@ -51,6 +52,7 @@ def _markdown() -> Environment:
         "effect": _trusted(fmt.effect),
         "interval": _trusted(lambda effect: fmt.interval(effect) if effect else ""),
         "percent": _trusted(fmt.percent),
+        "rough": _trusted(fmt.rough),
         "sign": _trusted(lambda judgement: (fmt.verdict_mark(judgement) or fmt.NO_VERDICT).sign),
         "value": _trusted(lambda value: _value(value)),
     }
@@ -72,7 +74,9 @@ def _environment(**options: Any) -> Environment:
         "phrases": phrases,
         "report": report,
         "provenance": provenance,
+        "tale": story,
         "is_imported": is_imported,
+        "written": Markup(WRITTEN),
         "hashes": lambda level: Markup("#" * level),
     }
     return environment

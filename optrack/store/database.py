@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session, create_engine
 
 from optrack.errors import StoreError
-from optrack.store.schema import BUSY_TIMEOUT_S, HEAD, file_id, lost_error, read_error, standing
+from optrack.store.schema import BUSY_TIMEOUT_S, HEAD, file_id, lost_error, read_error, refusal, standing
 
 T = TypeVar("T")
 
@@ -125,17 +125,8 @@ def _openable(path: Path) -> str:
             hint="point OPTRACK_DB to a folder that you can write",
         ) from error
     state = standing(path)
-    if state == "foreign":
-        raise StoreError(
-            f"{path} is a database of something else", hint="point OPTRACK_DB to a file of its own"
-        )
-    if state == "newer":
-        raise StoreError(f"{path} was written by a newer optrack", hint="upgrade optrack")
-    if state == "unknown":
-        raise StoreError(
-            f"{path} has a schema that this version of optrack doesn't know",
-            hint="use the optrack that wrote it, or point OPTRACK_DB to another file",
-        )
+    if state in ("foreign", "newer", "unknown"):
+        raise refusal(path, state)
     refused = path if path.exists() and not os.access(path, os.W_OK) else None
     if refused is None and not os.access(path.parent, os.W_OK):
         refused = path.parent

@@ -21,11 +21,11 @@ from optrack.model.events import (
 )
 from optrack.model.metrics import Sample
 from optrack.model.value import as_written, value_text
-from optrack.store import claims
 from optrack.store.contents import put_contents
+from optrack.store.items import end_run, run_row, take_in
 from optrack.store.rows import as_text, stored
 from optrack.store.spool import PendingWrite
-from optrack.store.tables import EventRow, JudgementRow, PartRow, RunRow, SampleRow, validated
+from optrack.store.tables import EventRow, JudgementRow, PartRow, RunRow, SampleRow, added, validated
 
 
 def add_event(session: Session, write: PendingWrite, *, late: bool = False) -> int:
@@ -35,7 +35,7 @@ def add_event(session: Session, write: PendingWrite, *, late: bool = False) -> i
     UsageError for a run that nobody knows, and for a claim of an item that another run has.
     """
     event = write.event
-    if isinstance(event, RunEnded) and not claims.end_run(session, write.run, event, write.at, correct=late):
+    if isinstance(event, RunEnded) and not end_run(session, write.run, event, write.at, correct=late):
         return 0
     row = validated(
         EventRow,
@@ -45,9 +45,7 @@ def add_event(session: Session, write: PendingWrite, *, late: bool = False) -> i
         kind=event.kind,
         data=as_written(event.model_dump(mode="json", exclude=set(event.APART))),
     )
-    session.add(row)
-    session.flush()
-    number = row.seq or 0
+    number = added(session, row).seq or 0
     _project(session, write, number)
     return number
 
@@ -66,7 +64,7 @@ def add_pending(session: Session, writes: Iterable[PendingWrite]) -> int:
         with session.begin_nested() as step:
             try:
                 if isinstance(write.event, RunClaimed):
-                    claims.take_in(session, write.event.run)
+                    take_in(session, write.event.run)
                 count += 1 if add_event(session, write, late=True) else 0
             except (IntegrityError, UsageError):
                 step.rollback()
@@ -130,7 +128,7 @@ def _put_parts(session: Session, run: str, parts: Mapping[str, str]) -> None:
 
 def _add_judgement(session: Session, write: PendingWrite, event: RunJudged) -> None:
     """File a judgement under the item of its run, whatever an edited plan calls that by now."""
-    run = claims.run_row(session, write.run)
+    run = run_row(session, write.run)
     session.add(
         JudgementRow(
             item_key=run.item_key,

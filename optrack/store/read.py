@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from optrack.errors import StoreError
 from optrack.model.events import FOLLOWED, FOLLOWED_BESIDE, Entry, ProcessStarted, RunRejected
 from optrack.model.item import (
     Acceptance,
@@ -23,16 +22,7 @@ from optrack.model.metrics import Sample
 from optrack.model.run import ProcessId, Run
 from optrack.store import rows
 from optrack.store.parts import LOADERS, WHOLE, Part, full_id, rows_in, samples_by_event, samples_of
-from optrack.store.schema import Source, database_path, standing
-
-_NOT_READABLE = {
-    "missing": ("doesn't exist", "`optrack next` creates it"),
-    "empty": ("is empty", "`optrack next` fills it"),
-    "older": ("was written by an older optrack", "any command that writes brings it up to date"),
-    "newer": ("was written by a newer optrack", "upgrade optrack"),
-    "unknown": ("has a schema that this version of optrack doesn't know", "use the optrack that wrote it"),
-    "foreign": ("is a database of something else", "point OPTRACK_DB to a file of its own"),
-}
+from optrack.store.schema import Source, database_path, refusal, standing
 
 
 class Reader:
@@ -57,8 +47,7 @@ class Reader:
         path = database_path(url)
         state = standing(path)
         if state != "current":
-            what, hint = _NOT_READABLE[state]
-            raise StoreError(f"{path} {what}", hint=hint)
+            raise refusal(path, state)
         return cls(Source(path))
 
     def close(self) -> None:
@@ -96,7 +85,7 @@ class Reader:
                 return self._items[plan][1]
             notes: dict[int, tuple[Note, ...]] = {}
             for row in connection.execute("SELECT * FROM note_record WHERE plan = ? ORDER BY seq", (plan,)):
-                notes[row["item_key"]] = (*notes.get(row["item_key"], ()), rows.note(row))
+                notes[row["item_key"]] = (*notes.get(row["item_key"], ()), rows.value(Note, row))
             query = "SELECT * FROM item_state WHERE plan = ? ORDER BY archived, added, rank, key"
             states = rows.item_states(connection.execute(query, (plan,)).fetchall(), notes, self._states)
             self._items[plan] = version, states
@@ -218,8 +207,8 @@ class Reader:
     def judgements(self, plan: str, item: str | None = None) -> tuple[Judged, ...]:
         """Return all recorded judgements, oldest first."""
         where, values = _where({"plan": plan, "item": item})
-        return tuple(
-            map(rows.judged, self._all(f"SELECT * FROM judgement_record {where} ORDER BY seq", *values))
+        return self._values(
+            Judged, f"SELECT *, data AS judgement FROM judgement_record {where} ORDER BY seq", *values
         )
 
     def acceptances(self, plan: str, item: str | None = None) -> tuple[Acceptance, ...]:

@@ -1,4 +1,4 @@
-"""Turns rows of the views into values, and groups failures."""
+"""Turns rows of the views into values of the model, and values into what a column holds."""
 
 from __future__ import annotations
 
@@ -11,13 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, TypeAdapter
 
 from optrack.model.events import EVENT, Entry, Event
-from optrack.model.item import (
-    ItemState,
-    Judged,
-    KnownFailure,
-    Note,
-)
-from optrack.model.judgement import Judgement
+from optrack.model.item import ItemState, KnownFailure, Note
 from optrack.model.metrics import Metric, Sample
 from optrack.model.plan import Item
 from optrack.model.run import Failure, ProcessId, Run
@@ -25,10 +19,18 @@ from optrack.model.run import Failure, ProcessId, Run
 V = TypeVar("V", bound=BaseModel)
 
 _ITEMS: TypeAdapter[list[Item]] = TypeAdapter(list[Item])
+_IN_JSON = ("failure", "judgement")
 
 
 KnownStates = dict[int, tuple[tuple[Any, ...], ItemState]]
 """An item's key -> all that its state was made of, and that state."""
+
+
+def value(kind: type[V], row: sqlite3.Row, **also: Any) -> V:
+    """Return a row as a value: its columns that are fields of it, and the fields given."""
+    columns = {name: row[name] for name in row.keys() if name in kind.model_fields}  # noqa: SIM118
+    columns |= {name: json.loads(columns[name]) for name in _IN_JSON if columns.get(name)}
+    return kind.model_validate(columns | also)
 
 
 def item_states(
@@ -43,73 +45,25 @@ def item_states(
     items = _ITEMS.validate_python(json.loads("[" + ",".join(row["data"] for row in new) + "]"))
     for row, item in zip(new, items, strict=True):
         key = row["key"]
-        standing = _as_it_stands(row, item, made_of[key][0])
-        known[key] = (made_of[key], _item_state(row, standing, notes))
+        if (
+            row["archived"] or row["added"]
+        ):  # what the plan's text doesn't have stands where the database put it
+            item = item.model_copy(update={"id": row["id"], "rank": made_of[key][0]})
+        known[key] = made_of[key], value(ItemState, row, item=item, notes=notes.get(key, ()))
     return tuple(known[row["key"]][1] for row in found)
 
 
-def _as_it_stands(row: sqlite3.Row, item: Item, position: int) -> Item:
-    """Return the item with the id and rank it has now, where its text isn't the plan's."""
-    if row["archived"] or row["added"]:
-        return item.model_copy(update={"id": row["id"], "rank": position})
-    return item
-
-
-def _item_state(row: sqlite3.Row, item: Item, notes: Mapping[int, tuple[Note, ...]]) -> ItemState:
-    judgement = row["judgement"]
-    return ItemState(
-        item=item,
-        status=row["status"],
-        archived=bool(row["archived"]),
-        stale=bool(row["stale"]),
-        adopted=bool(row["adopted"]),
-        runs=row["runs"],
-        last_run=row["last_run"],
-        last_outcome=row["last_outcome"],
-        judgement=Judgement.model_validate(json.loads(judgement)) if judgement else None,
-        notes=notes.get(row["key"], ()),
-    )
-
-
-def value(kind: type[V], row: sqlite3.Row) -> V:
-    """Return a row whose columns are the fields of a value."""
-    return kind.model_validate(dict(row))
-
-
-def note(row: sqlite3.Row) -> Note:
-    """Return a row of `note_record` as a value."""
-    return Note(at=from_text(row["at"]), who=row["who"], text=row["text"])
-
-
-def run(row: sqlite3.Row, recipe: Mapping[str, Any], **whole: Any) -> Run:
-    """Return a row of `run_record` as a value; `whole` are the fields that are kept in other tables."""
-    return Run(
-        id=row["id"],
-        plan=row["plan"],
-        item=row["item"],
-        host=row["host"],
-        started_at=from_text(row["started_at"]),
-        ended_at=from_text(row["ended_at"]) if row["ended_at"] else None,
-        seconds=row["seconds"],
-        outcome=row["outcome"],
-        stage=row["stage"],
-        failure=Failure.model_validate(json.loads(row["failure"])) if row["failure"] else None,
-        role=row["role"],
+def run(row: sqlite3.Row, recipe: Mapping[str, Any], **parts: Any) -> Run:
+    """Return a row of `run_record` as a value; `parts` are the fields that are kept in other tables."""
+    process = {name: row[f"runner_{name}"] for name in ProcessId.model_fields}
+    return value(
+        Run,
+        row,
         beside=row["paired_run"],
-        actor=row["actor"],
         plan_digest=row["plan_digest"] or "",
-        recipe_digest=row["recipe_digest"],
         recipe=recipe,
-        runner=_runner(row),
-        **whole,
-    )
-
-
-def _runner(row: sqlite3.Row) -> ProcessId | None:
-    if row["runner_pid"] is None:
-        return None
-    return ProcessId(
-        pid=row["runner_pid"], start_ticks=row["runner_start_ticks"], boot_id=row["runner_boot_id"]
+        runner=None if process["pid"] is None else process,
+        **parts,
     )
 
 
@@ -134,19 +88,7 @@ def entry(row: sqlite3.Row, samples: tuple[Sample, ...]) -> Entry:
     apart: dict[str, Any] = {"samples": samples} if row["kind"] == "repetition_measured" else {}
     if row["failure"]:
         apart["failure"] = json.loads(row["failure"])
-    return Entry(seq=row["seq"], run=row["run"], at=from_text(row["at"]), event=event(row, **apart))
-
-
-def judged(row: sqlite3.Row) -> Judged:
-    """Return a row of `judgement_record` as a value."""
-    return Judged(
-        seq=row["seq"],
-        plan=row["plan"],
-        item=row["item"],
-        at=from_text(row["at"]),
-        against=row["against"],
-        judgement=Judgement.model_validate(json.loads(row["data"])),
-    )
+    return value(Entry, row, event=event(row, **apart))
 
 
 def by_fingerprint(found: Sequence[sqlite3.Row]) -> tuple[KnownFailure, ...]:
@@ -166,8 +108,8 @@ def _known_failure(fingerprint: str, group: Sequence[sqlite3.Row]) -> KnownFailu
         message=latest.message,
         items=tuple(dict.fromkeys(row["item"] for row in group)),
         runs=tuple(row["id"] for row in group),
-        first_at=from_text(group[0]["started_at"]),
-        last_at=from_text(group[-1]["started_at"]),
+        first_at=group[0]["started_at"],
+        last_at=group[-1]["started_at"],
     )
 
 
@@ -180,8 +122,3 @@ def as_text(at: datetime) -> str:
     """Return the time as `2026-11-29T18:45:12.000000Z`; one without a zone is taken as UTC."""
     moment = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
     return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond:06d}Z"
-
-
-def from_text(text: str) -> datetime:
-    """Return the time that `as_text` wrote, with its zone."""
-    return datetime.fromisoformat(text)

@@ -21,21 +21,7 @@ EARLIER: frozenset[str] = frozenset()
 """The migrations before it, from which a database is brought up to date."""
 
 TABLES = frozenset(
-    {
-        "acceptance",
-        "adoption",
-        "content",
-        "event",
-        "former_name",
-        "item",
-        "judgement",
-        "note",
-        "part",
-        "plan",
-        "run",
-        "sample",
-        "transition",
-    }
+    "acceptance adoption content event former_name item judgement note part plan run sample transition".split()
 )
 """The tables of that schema."""
 
@@ -96,6 +82,25 @@ def standing(path: Path) -> Standing:
     if not revision.isdecimal():
         return "unknown"
     return "newer" if revision > HEAD else "older" if revision in EARLIER else "unknown"
+
+
+_REFUSALS: dict[Standing, tuple[str, str]] = {
+    "missing": ("doesn't exist", "`optrack next` creates it"),
+    "empty": ("is empty", "`optrack next` fills it"),
+    "older": ("was written by an older optrack", "any command that writes brings it up to date"),
+    "newer": ("was written by a newer optrack", "upgrade optrack"),
+    "unknown": (
+        "has a schema that this version of optrack doesn't know",
+        "use the optrack that wrote it, or point OPTRACK_DB to another file",
+    ),
+    "foreign": ("is a database of something else", "point OPTRACK_DB to a file of its own"),
+}
+
+
+def refusal(path: Path, state: Standing) -> StoreError:
+    """Return the StoreError for a database that stands so and can't be used."""
+    what, hint = _REFUSALS[state]
+    return StoreError(f"{path} {what}", hint=hint)
 
 
 def file_id(path: Path) -> tuple[int, int] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint, text
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field, Session, SQLModel
 
 Row = TypeVar("Row", bound=SQLModel)
 
@@ -94,8 +94,8 @@ class RunRow(SQLModel, table=True):
         Index(
             "ix_run_open",
             "id",
-            sqlite_where=text("outcome IS NULL"),
-            postgresql_where=text("outcome IS NULL"),
+            sqlite_where=_OPEN,
+            postgresql_where=_OPEN,
         ),
     )
     id: str = Field(primary_key=True)
@@ -232,6 +232,13 @@ class NoteRow(SQLModel, table=True):
     at: str
     who: str
     text: str
+
+
+def added(session: Session, row: Row) -> Row:
+    """Insert or update a row at once, and return it with the number that it has now."""
+    session.add(row)
+    session.flush()
+    return row
 
 
 def validated(kind: type[Row], /, **values: object) -> Row:

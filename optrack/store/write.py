@@ -18,7 +18,7 @@ from optrack.model.plan import Item, Plan, Status
 from optrack.model.run import Run
 from optrack.model.secrets.gate import Gate
 from optrack.plan.sync import Synced, stamp_of
-from optrack.store import claims, decisions, facts, plans, spool
+from optrack.store import facts, items, plans, spool
 from optrack.store.database import BusyError, Database, NoRoomError, write_error
 from optrack.store.read import Reader
 from optrack.store.schema import database_path, lost_error
@@ -127,7 +127,7 @@ class Store:
         write = pending(run.id, RunClaimed(run=run))
 
         def claim(session: Session) -> bool:
-            return claims.claim_item(session, run, from_statuses) and facts.add_event(session, write) > 0
+            return items.claim_item(session, run, from_statuses) and facts.add_event(session, write) > 0
 
         is_claimed = self._write(claim)
         if is_claimed:
@@ -150,8 +150,8 @@ class Store:
         """Move the item and record who did and why; raises UsageError naming the moves that are allowed."""
         reason = self.gate.text(why)
         return self._write(
-            lambda s: claims.move_item(
-                s, claims.item_row(s, plan, item), after, who=who, why=reason, at=at, run=run
+            lambda s: items.move_item(
+                s, items.item_row(s, plan, item), after, who=who, why=reason, at=at, run=run
             )
         )
 
@@ -187,7 +187,7 @@ class Store:
         """Accept differences in `field` as harmless, for one item's comparisons or the whole plan's."""
         reason = self.gate.text(why)
         return self._write(
-            lambda s: decisions.add_acceptance(s, plan, field, item=item, who=who, why=reason, at=at)
+            lambda s: items.add_acceptance(s, plan, field, item=item, who=who, why=reason, at=at)
         )
 
     def adopt(
@@ -195,17 +195,15 @@ class Store:
     ) -> Adoption:
         """Make the item's configuration the base of what follows."""
         reason = self.gate.text(why)
-        return self._write(
-            lambda s: decisions.add_adoption(s, plan, item, run=run, who=who, why=reason, at=at)
-        )
+        return self._write(lambda s: items.add_adoption(s, plan, item, run=run, who=who, why=reason, at=at))
 
     def undo_adopt(self, plan: str, *, who: str, at: datetime) -> str:
         """Undo the latest adoption and return its item; raises UsageError where there is none."""
-        return self._write(lambda s: decisions.undo_adoption(s, plan, who=who, at=at))
+        return self._write(lambda s: items.undo_adoption(s, plan, who=who, at=at))
 
     def note(self, plan: str, item: str, text: str, *, who: str, at: datetime) -> Note:
         """Attach a remark to an item."""
-        return self._write(lambda s: decisions.add_note(s, plan, item, self.gate.text(text), who=who, at=at))
+        return self._write(lambda s: items.add_note(s, plan, item, self.gate.text(text), who=who, at=at))
 
     def import_spool(self, run_dir: Path) -> int:
         """Take in what the run put in its folder's spool, each fact once; returns how many there were."""

@@ -20,6 +20,47 @@ def test_a_markdown_file_has_its_chart_beside_it(folder: Path, call: Call) -> No
     assert (folder / "out" / "my log.svg").read_text().startswith("<svg")
 
 
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("notes.md", ("export",)),
+        ("notes.html", ("export",)),
+        ("notes.json", ("export",)),
+        ("notes.csv", ("export",)),
+        ("notes.svg", ("export",)),
+        ("notes.md", ("report", "1B")),
+        ("notes.sh", ("replay", "0020")),
+    ],
+)
+def test_a_file_is_replaced_only_where_optrack_wrote_it(
+    folder: Path, call: Call, name: str, command: tuple[str, ...]
+) -> None:
+    target = folder / name
+    target.write_text("item,mine\n" if name.endswith("csv") else '{"mine": 1}\n', encoding="utf-8")
+    before = target.read_bytes()
+    called = call(*command, "-o", name, "--json")
+    assert (called.code, target.read_bytes()) == (2, before)
+    assert "optrack didn't write it" in called.json["error"]["message"]
+    target.unlink()
+    assert [call(*command, "-o", name).code for _ in range(2)] == [0, 0]
+    assert {path.name for path in folder.glob("notes*")} <= {name, "notes.svg"}
+
+
+def test_a_picture_of_somebody_elses_keeps_its_name(folder: Path, call: Call) -> None:
+    mine = folder / "log.svg"
+    mine.write_text("<svg/>", encoding="utf-8")
+    assert call("export", "-o", "log.md").code == 0
+    assert mine.read_text(encoding="utf-8") == "<svg/>"
+    assert "](log-chart.svg)" in (folder / "log.md").read_text(encoding="utf-8")
+    assert (folder / "log-chart.svg").is_file()
+
+
+def test_a_short_log_has_the_story_and_the_table_and_no_evidence(folder: Path, call: Call) -> None:
+    out = call("export", "--short").out
+    assert "**Gained**: **1B**" in out and "\n| ↳ 1B |" in out
+    assert "<details>" not in out
+
+
 def test_the_name_of_the_file_chooses_the_format(folder: Path, call: Call) -> None:
     for name, begin in (
         ("a.html", "<!doctype html>"),

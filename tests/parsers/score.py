@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from optrack.metrics.nccl import rows_of
+from optrack.metrics.collectives import nccl_rows
 from optrack.metrics.output import Output, Parsed
 from optrack.metrics.read import parse_output
 from optrack.metrics.serving_table import metric_of
@@ -112,7 +112,7 @@ def _all_failed(expected: dict[str, Any], parsed: Parsed, data: bytes) -> Iterat
 
 def _nccl(expected: dict[str, Any], parsed: Parsed, data: bytes) -> Iterator[Check]:
     last = expected["last_row"]
-    yield "rows", expected["rows"], len(rows_of(Output(data))[-1])
+    yield "rows", expected["rows"], len(nccl_rows(Output(data))[-1])
     for name, key in (("time_us", "time_us_oop"), ("algbw", "algbw_oop"), ("busbw", "busbw_oop")):
         yield name, float(last[key]), parsed.value(name)
     yield "busbw in place", float(last["busbw_ip"]), parsed.value("busbw_in_place")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optrack.tui.widgets.list import Column, fitted
+from optrack.tui.widgets.list import Cell, Column, fitted
 from optrack.tui.widgets.plan_list import columns
 from tests.tui.driving import begun, quiet, screens, text_of
 from tests.tui.project import begin_run
@@ -61,6 +61,6 @@ def test_columns_that_fit_never_leave_the_list(width: int) -> None:
 
 
 def test_the_elastic_column_takes_what_is_left() -> None:
-    some = (Column("a", 4), Column("b", 5, elastic=True), Column("c", 6, yields=1))
+    some = (Column("a", 4, Cell), Column("b", 5, Cell, elastic=True), Column("c", 6, Cell, yields=1))
     assert fitted(some, 30) == [(0, 4), (1, 16), (2, 6)]
     assert fitted(some, 12) == [(0, 4), (1, 6)]

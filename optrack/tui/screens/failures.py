@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -22,29 +21,16 @@ from optrack.tui.text import content, field, heading, paragraph
 from optrack.tui.widgets.detail import DetailPane
 from optrack.tui.widgets.list import Cell, Column, RowList
 
-COLUMNS = (
-    Column("Runs", 4, right=True),
-    Column("Kind", 20),
-    Column("Stage", 9, yields=3),
-    Column("Items", 8, yields=2),
-    Column("Last", 12, yields=4),
-    Column("Message", 20, elastic=True),
+Group = tuple[KnownFailure, Run]
+COLUMNS: tuple[Column[Group], ...] = (
+    Column("Runs", 4, lambda group: Cell(str(len(group[0].runs)), "strong"), right=True),
+    Column("Kind", 20, lambda group: Cell(f"{fmt.OUTCOME['failed'].sign} {fmt.words(group[0].kind)}", "bad")),
+    Column("Stage", 9, lambda group: Cell(group[1].stage), yields=3),
+    Column("Items", 8, lambda group: Cell(", ".join(group[0].items)), yields=2),
+    Column("Last", 12, lambda group: Cell(fmt.clock(group[0].last_at), "quiet"), yields=4),
+    Column("Message", 20, lambda group: Cell(group[0].message), elastic=True),
 )
 EMPTY = "No run has failed so far."
-Group = tuple[KnownFailure, Run]
-
-
-def cells(group: Group) -> Sequence[Cell]:
-    """Return the cells of a failure and its latest run."""
-    failure, run = group
-    return (
-        Cell(str(len(failure.runs)), "strong"),
-        Cell(f"{fmt.OUTCOME['failed'].sign} {fmt.words(failure.kind)}", "bad"),
-        Cell(run.stage),
-        Cell(", ".join(failure.items)),
-        Cell(fmt.clock(failure.last_at), "quiet"),
-        Cell(failure.message),
-    )
 
 
 def lines(group: Group, width: int) -> list[Content]:
@@ -81,7 +67,7 @@ class FailuresScreen(CampaignScreen):
 
     def body(self) -> ComposeResult:
         with Container(id="halves"):
-            yield RowList(COLUMNS, cells, lambda group: group[0].fingerprint, empty=EMPTY, id="groups")
+            yield RowList(COLUMNS, lambda group: group[0].fingerprint, empty=EMPTY, id="groups")
             yield DetailPane(id="failure")
 
     def look(self, view: View) -> None:

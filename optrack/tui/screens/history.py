@@ -22,38 +22,33 @@ from optrack.tui.widgets.list import Cell, Column, RowList
 
 EMPTY = "No run has ended yet. Press 1, then n, to run the plan's next item."
 NOTHING = "No item with an expectation has been measured."
-STEPS = (
-    Column("When", 12, yields=2),
-    Column("Item", 10, elastic=True),
-    Column("Outcome", 13, yields=1),
-    Column("Median", 9, right=True),
-    Column("Range", 16, yields=3),
-    Column("", 9, yields=4),
-)
-CALIBRATION = (
-    Column("Item", 8),
-    Column("Title", 14, yields=3, elastic=True),
-    Column("Expected gain", 17),
-    Column("Measured", 9, right=True),
-    Column("Measured lies", 13, yields=1),
-)
 LIES = {"below": Cell("- below", "warn"), "within": Cell("= within"), "above": Cell("+ above", "good")}
 History = tuple[Sequence[Step], Sequence[Expectation]]
 
 
-def step_cells(step: Step) -> Sequence[Cell]:
-    """Return the cells of a run."""
+def _outcome(step: Step) -> Cell:
     mark = fmt.OUTCOME[step.outcome]
-    spread = "" if step.low is None else f"{fmt.compact(step.low)} - {fmt.compact(step.high)}"
-    role = Cell("@ adopted", "good") if step.adopted else Cell("baseline" * step.is_baseline, "quiet")
-    return (
-        Cell(fmt.clock(step.run.ended_at or step.run.started_at), "quiet"),
-        Cell(step.run.item, "strong"),
-        Cell(str(mark), mark.tone),
-        Cell(fmt.compact(step.value)),
-        Cell(spread, "quiet"),
-        role,
-    )
+    return Cell(str(mark), mark.tone)
+
+
+def _range(step: Step) -> Cell:
+    return Cell("" if step.low is None else f"{fmt.compact(step.low)} - {fmt.compact(step.high)}", "quiet")
+
+
+def _role(step: Step) -> Cell:
+    return Cell("@ adopted", "good") if step.adopted else Cell("baseline" * step.is_baseline, "quiet")
+
+
+STEPS: tuple[Column[Step], ...] = (
+    Column(
+        "When", 12, lambda step: Cell(fmt.clock(step.run.ended_at or step.run.started_at), "quiet"), yields=2
+    ),
+    Column("Item", 10, lambda step: Cell(step.run.item, "strong"), elastic=True),
+    Column("Outcome", 13, _outcome, yields=1),
+    Column("Median", 9, lambda step: Cell(fmt.compact(step.value)), right=True),
+    Column("Range", 16, _range, yields=3),
+    Column("", 9, _role, yields=4),
+)
 
 
 class HistoryScreen(CampaignScreen):
@@ -74,22 +69,23 @@ class HistoryScreen(CampaignScreen):
         return self.query_one("#calibration", RowList)
 
     def body(self) -> ComposeResult:
+        calibration: tuple[Column[Expectation], ...] = (
+            Column("Item", 8, lambda one: Cell(one.item, "strong")),
+            Column("Title", 14, self._title, yields=3, elastic=True),
+            Column("Expected gain", 17, lambda one: Cell(expected_range(one))),
+            Column("Measured", 9, lambda one: Cell(fmt.percent(one.measured)), right=True),
+            Column("Measured lies", 13, lambda one: LIES[one.standing], yields=1),
+        )
         yield MetricHistory(id="plot")
         with Container(id="halves"):
-            yield RowList(STEPS, step_cells, lambda step: step.run.id, empty=EMPTY, id="steps")
+            yield RowList(STEPS, lambda step: step.run.id, empty=EMPTY, id="steps")
             with Container(id="calibrated"):
                 yield Static(Content("Expected against measured"), classes="caption")
-                yield RowList(CALIBRATION, self._cells, lambda one: one.item, empty=NOTHING, id="calibration")
+                yield RowList(calibration, lambda one: one.item, empty=NOTHING, id="calibration")
 
-    def _cells(self, one: Expectation) -> Sequence[Cell]:
+    def _title(self, one: Expectation) -> Cell:
         state = self.view.state(one.item) if self.view else None
-        return (
-            Cell(one.item, "strong"),
-            Cell(state.item.title if state else ""),
-            Cell(expected_range(one)),
-            Cell(fmt.percent(one.measured)),
-            LIES[one.standing],
-        )
+        return Cell(state.item.title if state else "")
 
     def look(self, view: View) -> None:
         metric = view.plan.metric.name

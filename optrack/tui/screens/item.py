@@ -14,7 +14,7 @@ from textual.content import Content
 from optrack.app.viewing import ItemRecipe, recipe_of, runs_of, transitions_of
 from optrack.app.watching import View
 from optrack.model.item import Transition
-from optrack.model.metrics import series_of
+from optrack.model.metrics import Series, series_of
 from optrack.model.run import Run
 from optrack.render import format as fmt
 from optrack.tui import commands
@@ -23,16 +23,6 @@ from optrack.tui.text import heading, paragraph
 from optrack.tui.widgets import detail
 from optrack.tui.widgets.list import Cell, Column, RowList
 
-COLUMNS: tuple[Column, ...] = (
-    Column("Run", 24),
-    Column("Started", 12, yields=4),
-    Column("Outcome", 13),
-    Column("Stage", 9, yields=3),
-    Column("Took", 7, yields=5, right=True),
-    Column("Median", 12, yields=1, right=True),
-    Column("Passes", 6, yields=6, right=True),
-    Column("What happened", 14, yields=2, elastic=True),
-)
 EMPTY = "No run yet. Press r to run this item."
 ItemRead = tuple[str, ItemRecipe, Sequence[Run], Sequence[Transition]]
 
@@ -64,9 +54,19 @@ class ItemScreen(SelectionScreen):
         return self.query_one("#about", detail.DetailPane)
 
     def body(self) -> ComposeResult:
+        columns: tuple[Column[Run], ...] = (
+            Column("Run", 24, lambda run: Cell(run.id)),
+            Column("Started", 12, lambda run: Cell(fmt.clock(run.started_at), "quiet"), yields=4),
+            Column("Outcome", 13, _outcome),
+            Column("Stage", 9, lambda run: Cell(run.stage, "quiet"), yields=3),
+            Column("Took", 7, lambda run: Cell(fmt.duration(run.seconds), "quiet"), yields=5, right=True),
+            Column("Median", 12, self._median, yields=1, right=True),
+            Column("Passes", 6, self._passes, yields=6, right=True),
+            Column("What happened", 14, _remark, yields=2, elastic=True),
+        )
         with Container(id="halves"):
             yield detail.DetailPane(id="about")
-            yield RowList(COLUMNS, self._cells, lambda run: run.id, empty=EMPTY, id="runs")
+            yield RowList(columns, lambda run: run.id, empty=EMPTY, id="runs")
 
     def open(self, item: str) -> None:
         """Show this item."""
@@ -106,20 +106,27 @@ class ItemScreen(SelectionScreen):
             lines += detail.notes(state, transitions, width)
         return lines
 
-    def _cells(self, run: Run) -> Sequence[Cell]:
-        mark = fmt.outcome_mark(run)
-        series = series_of(run.samples, self.view.plan.metric.name) if self.view else None
-        remark = run.failure.message if run.failure else f"beside {run.beside}" if run.beside else ""
-        return (
-            Cell(run.id),
-            Cell(fmt.clock(run.started_at), "quiet"),
-            Cell(str(mark), mark.tone),
-            Cell(run.stage, "quiet"),
-            Cell(fmt.duration(run.seconds), "quiet"),
-            Cell(fmt.compact(median(series.values), series.metric.unit) if series else "-"),
-            Cell(str(len(series.values)) if series else "-", "quiet"),
-            Cell(remark, "bad" if run.failure else "quiet"),
-        )
+    def _series(self, run: Run) -> Series | None:
+        return series_of(run.samples, self.view.plan.metric.name) if self.view else None
+
+    def _median(self, run: Run) -> Cell:
+        series = self._series(run)
+        return Cell(fmt.compact(median(series.values), series.metric.unit) if series else "-")
+
+    def _passes(self, run: Run) -> Cell:
+        series = self._series(run)
+        return Cell(str(len(series.values)) if series else "-", "quiet")
 
     def on_row_list_chosen(self, message: RowList.Chosen[Run]) -> None:
         self.navigator.show_run(message.row.id)
+
+
+def _outcome(run: Run) -> Cell:
+    mark = fmt.outcome_mark(run)
+    return Cell(str(mark), mark.tone)
+
+
+def _remark(run: Run) -> Cell:
+    if run.failure:
+        return Cell(run.failure.message, "bad")
+    return Cell(f"beside {run.beside}" if run.beside else "", "quiet")

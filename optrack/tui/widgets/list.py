@@ -11,7 +11,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
@@ -25,22 +25,6 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column: its title, its width in cells (the least one if it is elastic), how early it yields.
-
-    Columns of `yields` 0 stay; the highest go first when the list is narrow. From 5 on they go already
-    when the elastic column has less than its `wish`.
-    """
-
-    title: str
-    width: int
-    yields: int = 0
-    right: bool = False
-    elastic: bool = False
-    wish: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Cell:
     """The text of a cell and its tone."""
 
@@ -48,7 +32,24 @@ class Cell:
     tone: Tone = "plain"
 
 
-def fitted(columns: Sequence[Column], width: int, gap: int = 2) -> list[tuple[int, int]]:
+@dataclass(frozen=True, slots=True)
+class Column(Generic[T]):
+    """A column: its title, its width in cells (the least one if it is elastic), a row's cell, how early it yields.
+
+    Columns of `yields` 0 stay; the highest go first when the list is narrow. From 5 on they go already
+    when the elastic column has less than its `wish`.
+    """
+
+    title: str
+    width: int
+    cell: Callable[[T], Cell]
+    yields: int = 0
+    right: bool = False
+    elastic: bool = False
+    wish: int = 0
+
+
+def fitted(columns: Sequence[Column[T]], width: int, gap: int = 2) -> list[tuple[int, int]]:
     """Return which columns fit into `width` cells, each as (index, width); the elastic one takes the rest."""
     kept = list(range(len(columns)))
 
@@ -92,10 +93,6 @@ class RowList(ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
             super().__init__()
             self.rows, self.row = rows, row
 
-        @property
-        def control(self) -> RowList[R]:
-            return self.rows
-
     class Chosen(Message, Generic[R]):
         """A row was opened, by enter or a second click."""
 
@@ -103,21 +100,16 @@ class RowList(ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
             super().__init__()
             self.rows, self.row = rows, row
 
-        @property
-        def control(self) -> RowList[R]:
-            return self.rows
-
     def __init__(
         self,
-        columns: Sequence[Column],
-        cells: Callable[[T], Sequence[Cell]],
+        columns: Sequence[Column[T]],
         key: Callable[[T], str],
         *,
         empty: str = "",
         id: str | None = None,  # noqa: A002
     ) -> None:
         super().__init__(id=id)
-        self.columns, self._cells, self._key = columns, cells, key
+        self.columns, self._key = columns, key
         self._rows: Sequence[T] = ()
         self._empty = empty
 
@@ -136,24 +128,17 @@ class RowList(ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
         before = self._key(self.row) if self.row is not None else None
         self._rows = rows
         self._empty = self._empty if empty is None else empty
-        at = self.index_of(before) if before is not None else None
+        at = self._index_of(before) if before is not None else None
         self._resized()
         self.set_reactive(RowList.cursor, min(self.cursor, max(0, len(rows) - 1)) if at is None else at)
         self._reveal()
         self.refresh()
         self.post_message(self.Highlighted(self, self.row))
 
-    def index_of(self, key: str) -> int | None:
-        """Return the line of the row with this key."""
+    def _index_of(self, key: str) -> int | None:
         if self.row is not None and self._key(self.row) == key:
             return self.cursor
         return next((i for i, row in enumerate(self._rows) if self._key(row) == key), None)
-
-    def go_to(self, key: str) -> None:
-        """Put the cursor on the row with this key, if it is there."""
-        at = self.index_of(key)
-        if at is not None:
-            self.cursor = at
 
     def validate_cursor(self, cursor: int) -> int:
         return max(0, min(cursor, len(self._rows) - 1))
@@ -212,7 +197,8 @@ class RowList(ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
             return Strip.blank(width, base)
         here = line == self.cursor
         style = base + self._style("cursor") if here else base
-        return self._strip(self._cells(self._rows[line]), style, width, cursor=here)
+        cells = [column.cell(self._rows[line]) for column in self.columns]
+        return self._strip(cells, style, width, cursor=here)
 
     def _style(self, name: str) -> Style:
         return self.get_component_rich_style(f"rows--{name}", partial=True)
@@ -225,15 +211,9 @@ class RowList(ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
     def _strip(self, cells: Sequence[Cell], base: Style, width: int, *, cursor: bool) -> Strip:
         segments = [Segment(" ", base)]
         for index, wide in fitted(self.columns, width - 2):
-            cell = cells[index] if index < len(cells) else Cell("")
-            text = shortened(plain(cell.text), wide)
+            text = shortened(plain(cells[index].text), wide)
             pad = " " * (wide - cell_len(text))
-            style = base if cursor else base + self._style(cell.tone)
+            style = base if cursor else base + self._style(cells[index].tone)
             body = pad + text if self.columns[index].right else text + pad
             segments += [Segment(body, style), Segment("  ", base)]
         return Strip(segments).adjust_cell_length(width, base)
-
-    @property
-    def cursor_region(self) -> Region:
-        """Where the cursor's row is drawn, within the list."""
-        return Region(0, self.cursor + 1 - int(self.scroll_offset.y), self.size.width, 1)

@@ -8,6 +8,7 @@ from typing import Literal, TypeVar
 
 from optrack.app.watching import View
 from optrack.model.item import ItemState
+from optrack.model.judgement import Effect
 from optrack.render import format as fmt
 from optrack.tui.widgets.list import Cell, Column, RowList
 
@@ -144,91 +145,97 @@ def _result(row: PlanRow) -> tuple[int, float, int]:
 
 
 NARROW = 120
-"""Below this width, in cells, status and verdict share a column, and so do all refmt."""
+"""Below this width, in cells, status and verdict share a column, and so do all remarks."""
 
 
-def columns(rows: Sequence[PlanRow], width: int) -> tuple[Column, ...]:
+def columns(rows: Sequence[PlanRow], width: int) -> tuple[Column[PlanRow], ...]:
     """Return the columns for these rows: the ids have the room that they need, within bounds."""
     wide = max((2 * row.depth + 2 + len(row.state.item.id) for row in rows), default=8)
-    first = Column("Item", max(8, min(wide, 26 if width >= NARROW else 14)))
-    title = Column("Title", 16, elastic=True, wish=34)
+    first = Column("Item", max(8, min(wide, 26 if width >= NARROW else 14)), _item)
+    title = Column("Title", 16, _title, elastic=True, wish=34)
     if width < NARROW:
         return (
             first,
             title,
-            Column("Standing", 14),
-            Column("Effect", 7, yields=1, right=True),
-            Column("Note", 10, yields=2),
+            Column("Standing", 14, _standing),
+            Column("Effect", 7, _effect, yields=1, right=True),
+            Column("Note", 10, _note, yields=2),
         )
     return (
         first,
         title,
-        Column("Status", 13),
-        Column("Verdict", 14, yields=1),
-        Column("Effect", 7, yields=2, right=True),
-        Column("Fair", 9, yields=4),
-        Column("Note", 10, yields=3),
-        Column("Expected", 9, yields=5),
-        Column("Launches", 8, yields=6, right=True),
-        Column("95% interval", 16, yields=7),
+        Column("Status", 13, lambda row: _marked(_status(row))),
+        Column("Verdict", 14, lambda row: _marked(fmt.verdict_mark(row.state.judgement)), yields=1),
+        Column("Effect", 7, _effect, yields=2, right=True),
+        Column("Fair", 9, lambda row: _marked(_fairness(row)), yields=4),
+        Column("Note", 10, lambda row: _marked(*_remarks(row)), yields=3),
+        Column("Expected", 9, _expected, yields=5),
+        Column("Launches", 8, lambda row: Cell(str(row.launches or ""), _tone(row)), yields=6, right=True),
+        Column("95% interval", 16, lambda row: Cell(fmt.bounds(_measured(row)), "quiet"), yields=7),
     )
 
 
-def cells(row: PlanRow, width: int) -> Sequence[Cell]:
-    """Return the cells of a row, in the order of the columns for this width."""
-    state = row.state
-    quiet = row.blocked or state.status == "cancelled"
-    tone: fmt.Tone = "quiet" if quiet else "plain"
+def _tone(row: PlanRow) -> fmt.Tone:
+    return "quiet" if row.blocked or row.state.status == "cancelled" else "plain"
+
+
+def _item(row: PlanRow) -> Cell:
     fold = "  " if row.opened is None else "- " if row.opened else "+ "
-    first = Cell("  " * row.depth + fold + state.item.id, "quiet" if quiet else "strong")
-    title = Cell(state.item.title, tone)
-    status = fmt.status_mark(state, blocked=row.blocked)
-    verdict = fmt.verdict_mark(state.judgement)
-    judged = state.judgement
-    effect = judged.effect if judged else None
-    shown = Cell(fmt.short_effect(effect) if effect else "", verdict.tone if verdict else "plain")
-    fair = fmt.COMPARISON[judged.comparison] if judged and judged.verdict != "failed" else None
-    if width < NARROW:
-        standing = verdict if verdict and state.status == "completed" else status
-        remarks = [mark for mark in (fair,) if mark and mark.sign] + _remarks(row)
-        return (first, title, _cell(standing), shown, _cell(remarks[0] if remarks else None))
-    return (
-        first,
-        title,
-        _cell(status),
-        _cell(verdict),
-        shown,
-        _cell(fair),
-        _cell(*_remarks(row)),
-        Cell(state.item.gain.text if state.item.gain else "", tone),
-        Cell(str(row.launches) if row.launches else "", tone),
-        Cell(fmt.bounds(effect), "quiet"),
-    )
+    return Cell("  " * row.depth + fold + row.state.item.id, "quiet" if _tone(row) == "quiet" else "strong")
+
+
+def _title(row: PlanRow) -> Cell:
+    return Cell(row.state.item.title, _tone(row))
+
+
+def _status(row: PlanRow) -> fmt.Mark:
+    return fmt.status_mark(row.state, blocked=row.blocked)
+
+
+def _standing(row: PlanRow) -> Cell:
+    verdict = fmt.verdict_mark(row.state.judgement)
+    return _marked(verdict if verdict and row.state.status == "completed" else _status(row))
+
+
+def _measured(row: PlanRow) -> Effect | None:
+    return row.state.judgement.effect if row.state.judgement else None
+
+
+def _effect(row: PlanRow) -> Cell:
+    verdict, effect = fmt.verdict_mark(row.state.judgement), _measured(row)
+    return Cell(fmt.short_effect(effect) if effect else "", verdict.tone if verdict else "plain")
+
+
+def _fairness(row: PlanRow) -> fmt.Mark | None:
+    judged = row.state.judgement
+    return fmt.COMPARISON[judged.comparison] if judged and judged.verdict != "failed" else None
+
+
+def _note(row: PlanRow) -> Cell:
+    fair = _fairness(row)
+    remarks = [*([fair] if fair and fair.sign else []), *_remarks(row)]
+    return _marked(*remarks[:1])
 
 
 def _remarks(row: PlanRow) -> list[fmt.Mark]:
     return [fmt.NEXT] if row.next else list(fmt.flags(row.state))
 
 
-def _cell(*shown: fmt.Mark | None) -> Cell:
-    found = [mark for mark in shown if mark]
-    return Cell(" ".join(str(mark) for mark in found), found[0].tone if found else "quiet")
+def _expected(row: PlanRow) -> Cell:
+    gain = row.state.item.gain
+    return Cell(gain.text if gain else "", _tone(row))
+
+
+def _marked(*marks: fmt.Mark | None) -> Cell:
+    given = [mark for mark in marks if mark]
+    return Cell(" ".join(map(str, given)), given[0].tone if given else "quiet")
 
 
 class PlanList(RowList[PlanRow]):
     """The plan's rows; how many columns there are depends on the width."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(
-            columns((), 80),
-            self._cells_of,
-            lambda row: row.state.item.id,
-            empty="Reading the plan ...",
-            id=id,
-        )
-
-    def _cells_of(self, row: PlanRow) -> Sequence[Cell]:
-        return cells(row, self.size.width)
+        super().__init__(columns((), 80), lambda row: row.state.item.id, empty="Reading the plan ...", id=id)
 
     def show(self, rows: Sequence[PlanRow], *, empty: str | None = None) -> None:
         self.columns = columns(rows, self.size.width)
