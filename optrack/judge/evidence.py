@@ -9,10 +9,10 @@ from typing import Any
 
 from pydantic import Field
 
-from optrack.model.metrics import Metric, Sample, Series, series_of
-from optrack.model.recipe import LaunchRange, Recipe
-from optrack.model.recipe_parts import Check
-from optrack.model.run import Failure, Outcome, Run, Stage
+from optrack.model.metrics import Metric, Sample
+from optrack.model.recipe import Recipe
+from optrack.model.recipe_parts import Check, LaunchRange
+from optrack.model.run import Failure, Outcome, Stage
 from optrack.model.value import Frozen
 from optrack.model.wording import counted
 
@@ -100,11 +100,13 @@ def rules_of(
     interleaved: bool,
     family: int = 1,
     history: History | None = None,
+    is_shared: bool = False,
 ) -> Rules:
     """Return the rules that a recipe asks for: its guards, how many launches, and whether it may stop early.
 
     Only interleaved launches are looked at round by round, so a session in block order never stops early. A
     sequential session that names fewer than three launches may use as many as the rules allow by default.
+    `is_shared` if other items are measured in the same rounds.
     """
     sequential = recipe.stop == "sequential" and interleaved
     most = most_launches(recipe, sequential=sequential)
@@ -115,7 +117,7 @@ def rules_of(
         family=family,
         sequential=sequential,
         max_launches=most,
-        first_look=first_look_of(history, most, least_launches(recipe)),
+        first_look=first_look_of(history, most, least=least_launches(recipe), is_shared=is_shared),
         history=history,
         guards=recipe.check,
     )
@@ -134,10 +136,13 @@ def least_launches(recipe: Recipe) -> int:
     return recipe.launches.min if isinstance(recipe.launches, LaunchRange) else 1
 
 
-def first_look_of(history: History | None, most: int, least: int = 1) -> int:
-    """Return after how many rounds a session may be looked at for the first time: two where the spread is known
-    well, else three, but not before `least` and not after `most`."""
-    known = history is not None and history.freedom >= _KNOWN_WELL
+def first_look_of(history: History | None, most: int, *, least: int = 1, is_shared: bool = False) -> int:
+    """Return after how many rounds a session may be looked at for the first time.
+
+    Three, or two where the spread is known well and the baseline isn't shared with other items; but not before
+    `least` and not after `most`.
+    """
+    known = history is not None and history.freedom >= _KNOWN_WELL and not is_shared
     return min(max(least, 2 if known else 3), most)
 
 
@@ -180,30 +185,8 @@ class Evidence(Frozen):
         return fmean(fmean(x.values) for x in self.launches) if self.launches else math.nan
 
 
-def side_of(
-    run: Run,
-    order: tuple[int, ...] = (),
-    rounds: tuple[int, ...] = (),
-    checks: Mapping[str, tuple[float, ...]] | None = None,
-) -> Side:
-    """Return a recorded run as one side of a comparison."""
-    begun = run.started_at.timestamp()
-    return Side(
-        run=run.id,
-        item=run.item,
-        samples=run.samples,
-        outcome=run.outcome,
-        stage=run.stage,
-        failure=run.failure,
-        recipe=run.recipe,
-        order=order,
-        rounds=rounds,
-        at=(begun + (run.ended_at.timestamp() if run.ended_at else begun)) / 2,
-        checks=checks or {},
-    )
-
-
-def _wrong(value: float) -> str | None:
+def fault_of(value: float) -> str | None:
+    """Return why a value is no measurement, or None."""
     if not math.isfinite(value):
         return "not a number"
     return "too large to be a measurement" if abs(value) > _LARGEST else None
@@ -222,7 +205,7 @@ def evidence_of(side: Side, metric: str) -> Evidence:
         if sample.metric.name != metric:
             continue
         made.add(sample.launch)
-        wrong = sample.invalid or _wrong(sample.value)
+        wrong = sample.invalid or fault_of(sample.value)
         if wrong:
             invalid[wrong] = invalid.get(wrong, 0) + 1
         else:
@@ -281,20 +264,3 @@ def _fisher(one: tuple[int, int], other: tuple[int, int]) -> float:
     ]
     seen = chances[one[0] - max(0, lost - other[1])]
     return sum(chance for chance in chances if chance <= seen * (1 + 1e-9))
-
-
-def compared(candidate: Run, baseline: Run | None, metric: str) -> tuple[Series | None, Series | None]:
-    """Return the series whose levels an effect compares: of interleaved runs, the launches that both sides have."""
-    ours = series_of(candidate.samples, metric)
-    theirs = series_of(baseline.samples, metric) if baseline else None
-    if ours is None or theirs is None or baseline is None or baseline.beside != candidate.id:
-        return ours, theirs
-    both = {n for n in _launches(candidate, metric) if n in _launches(baseline, metric)}
-    samples = (tuple(s for s in run.samples if s.launch in both) for run in (candidate, baseline))
-    ours_paired, theirs_paired = (series_of(side, metric) for side in samples)
-    return ours_paired or ours, theirs_paired or theirs
-
-
-def _launches(run: Run, metric: str) -> frozenset[int]:
-    named = (s for s in run.samples if s.metric.name == metric)
-    return frozenset(s.launch for s in named if s.invalid is None and _wrong(s.value) is None)

@@ -101,16 +101,14 @@ def _worse(
     metric = _metric_of(candidate, check.metric or name)
     better: Better | None = metric.better or ("higher" if check.command else None)
     if check.command:
-        sides = [_as_metric(side, name) for side in (candidate, baseline)]
+        candidate, baseline = _as_metric(candidate, name), _as_metric(baseline, name)
         after = _as_metric(after, name) if after is not None else None
-    else:
-        sides = [candidate, baseline]
-    ours, theirs = (evidence_of(side, metric.name) for side in sides)
+    ours, theirs = (evidence_of(side, metric.name) for side in (candidate, baseline))
     least = percent(allowed, signed=False)
     if better is None or not ours.launches or not theirs.launches:
         why = "was not measured on both sides" if better else "has no direction"
         return Guard(name=name, state="missing", text=f"{metric.name} {why}, so its guard can't be judged.")
-    found = estimate_of(*sides, metric.name, rules, rules.guard_history.get(metric.name), after)
+    found = estimate_of(candidate, baseline, metric.name, rules, rules.guard_history.get(metric.name), after)
     if found is None or not found.is_bracketed:
         relative = ours.mean / theirs.mean - 1 if theirs.mean else math.nan
         good = relative if better == "higher" else -relative

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import fmean
 from typing import Literal
 
@@ -177,7 +178,7 @@ def _spread_of_blocks(blocks: Sequence[Evidence], step: float, history: History 
 
 def _between_runs(means: Sequence[float], history: History | None, times: float) -> list[tuple[float, float]]:
     """Return the variance between whole runs of one configuration, `times` over, with its degrees of freedom."""
-    steps = [(after - before) ** 2 for before, after in zip(means, means[1:], strict=False)]
+    steps = [(after - before) ** 2 for before, after in pairwise(means)]
     freedom = float(len(steps))
     total = sum(steps) / 2
     if history is not None and history.between_runs is not None:

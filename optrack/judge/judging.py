@@ -41,9 +41,9 @@ def judge(
 
     `factors` is what the recipes declare to differ (leaf -> baseline's value, candidate's); `not_applied`
     says in sentences which of it the processes don't show; `seen_alone` has the treatments already judged
-    fairly against this baseline; `after` is the baseline's next run, which block order needs. A run that failed is `failed`, unless the host was the cause. An unfair
-    comparison, a treatment that wasn't applied, an interrupted run or a missing baseline gives no verdict
-    (None).
+    fairly against this baseline; `after` is the baseline's next run, which block order needs. A run that failed
+    is `failed`, unless the host was the cause. An unfair comparison, a treatment that wasn't applied, an
+    interrupted run or a missing baseline gives no verdict (None).
     """
     attribution, credit = attribute(factors, named=_factor_name(candidate), seen_alone=seen_alone)
     known = _Known(candidate, baseline, rules, tuple(differences), comparison, attribution)

@@ -21,9 +21,10 @@ def improvement_tail(confidence: float, family: int, credited: int = 0) -> float
 
 def family_statement(confidence: float, family: int, credited: int = 0) -> str:
     """Return the sentence with which a log says how false improvements are bounded."""
+    each = level(improvement_tail(confidence, family, credited))
     return (
         f"The chance of even one false improvement among {family} comparisons is kept to "
-        f"{level(1 - confidence)} (Holm: {level(improvement_tail(confidence, family, credited))} for this one)."
+        f"{level(1 - confidence)} (Bonferroni, in Holm's form: {each} for this one)."
     )
 
 

@@ -11,9 +11,7 @@ from optrack.judge.interval import Estimate, estimate
 from optrack.judge.verdict import chance_to_decide, conclude
 from optrack.model.metrics import Better
 
-Turn = Literal["baseline", "candidate"]
-
-HOPELESS = 0.1
+HOPELESS = 0.2
 """A session ends when the chance that its remaining launches decide anything is below this."""
 
 _EARLIEST_END = 4
@@ -28,19 +26,11 @@ def round_order(seed: int, number: int, candidates: int) -> tuple[int, ...]:
     can't start costs no launch of the baseline.
     """
     turns = [*range(candidates), *[-1] * max(1, round(candidates**0.5))]
-    shuffled = random.Random(f"{seed}/{number}")  # noqa: S311 (no secret)
+    shuffled = random.Random(f"{seed}/{number}")
     shuffled.shuffle(turns)
     if number == 0:
         turns.remove(0)
         turns.insert(0, 0)
-    return tuple(turns)
-
-
-def alternating(pairs: int) -> tuple[Turn, ...]:
-    """Return whose turn it was, launch by launch, in records that don't tell the order: C B B C C B B C …"""
-    turns: list[Turn] = []
-    for pair in range(pairs):
-        turns += ["candidate", "baseline"] if pair % 2 == 0 else ["baseline", "candidate"]
     return tuple(turns)
 
 

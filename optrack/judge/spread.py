@@ -1,4 +1,4 @@
-"""How far launches lie apart by chance: in a session itself, by its repetitions and resolution, by the plan's history."""
+"""How far launches lie apart by chance: in a session, by its repetitions and resolution, by the plan's history."""
 
 from __future__ import annotations
 
@@ -6,18 +6,23 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
-from statistics import fmean, variance
+from statistics import NormalDist, fmean, variance
 
 from optrack.judge.evidence import Evidence, History, Launch
 from optrack.model.value import Frozen
+from optrack.model.wording import counted, number
 
-_MOST_LENT = 8.0
+_MOST_LENT = 6.0
 """Degrees of freedom that the history may add to a session's own: a treatment may change the noise, too."""
 
 _MOST_BORROWED = 4.0
 _BORROWED_TIMES = 3.0
 """Where a session shows no spread of its own, so many times the history's variance counts, with so many degrees of
 freedom at most."""
+
+
+_POOR = 5.0
+"""So many times the minimum effect, the least effect that shows is large enough to look for the noise first."""
 
 
 class Round(Frozen):
@@ -78,13 +83,19 @@ def moderated(own: float, freedom: float, known: float, history: History | None)
     """Return a session's own variance moderated by what the plan's history makes of it (`known`).
 
     Weighted by their degrees of freedom (moderated t, Smyth, 2004), but never below the session's own variance,
-    since a noisy candidate would profit from quiet ones. None where neither is known.
+    and with fewer degrees of freedom the farther that lies above: a noisy candidate would profit from quiet ones
+    else. None where neither is known.
     """
     lent = min(float(history.freedom), _MOST_LENT) if history is not None else 0.0
     if freedom > 0:
         mixed = (freedom * own + lent * known) / (freedom + lent)
+        alike = math.sqrt(min(1.0, known / own)) if own > 0 else 1.0
         return Spread(
-            variance=max(own, mixed), freedom=freedom + lent, own=own, own_freedom=freedom, lent=lent
+            variance=max(own, mixed),
+            freedom=freedom + lent * alike,
+            own=own,
+            own_freedom=freedom,
+            lent=lent,
         )
     if lent <= 0:
         return None
@@ -165,3 +176,48 @@ def _places(value: Decimal) -> int:
 def _rounding(launches: Sequence[Launch], step: float) -> float:
     """Return the variance of a launch's level by rounding to `step`: that of a uniform error, over its repetitions."""
     return fmean((step / fmean(x.values)) ** 2 / (12 * len(x.values)) for x in launches)
+
+
+class Sensitivity(Frozen):
+    """The standard deviation between launches, and the least effect that `launches` a side show with a chance of 80%
+    in an interval of 95%, both as fractions. `is_poor` where that is so large that its cause should be found."""
+
+    spread: float
+    launches: int
+    visible: float
+    is_poor: bool
+
+    @property
+    def text(self) -> str:
+        """What it means, as a sentence."""
+        differ = f"Launches differ by {_rough(self.spread)}: with {counted(self.launches, 'launch', 'launches')} a side"
+        if self.is_poor:
+            return f"{differ} only effects above {_rough(self.visible)} will show; find the cause first."
+        return f"{differ} effects above {_rough(self.visible)} will show."
+
+
+def sensitivity_of(history: History, launches: int, min_effect: float) -> Sensitivity:
+    """Return what `launches` a side can show where launches spread as in `history`."""
+    freedom = max(1.0, launches - 1 + min(float(history.freedom), _MOST_LENT))
+    reach = _student(0.975, freedom) + 0.84
+    visible = math.expm1(min(reach * math.sqrt(2 / launches) * history.spread, 700.0))
+    is_poor = visible > _POOR * min_effect
+    return Sensitivity(spread=history.spread, launches=launches, visible=visible, is_poor=is_poor)
+
+
+def _rough(fraction: float) -> str:
+    return f"{number(100 * fraction, 2)}%"
+
+
+def _student(probability: float, freedom: float) -> float:
+    """Return a quantile of Student's t by its expansion about the normal one (Abramowitz and Stegun 26.7.5), exactly
+    for one and two degrees of freedom: to two digits, and without what takes long to import."""
+    if freedom < 1.5:
+        return math.tan(math.pi * (probability - 0.5))
+    if freedom < 2.5:
+        return (2 * probability - 1) / math.sqrt(2 * probability * (1 - probability))
+    x = NormalDist().inv_cdf(probability)
+    first = (x**3 + x) / 4
+    second = (5 * x**5 + 16 * x**3 + 3 * x) / 96
+    third = (3 * x**7 + 19 * x**5 + 17 * x**3 - 15 * x) / 384
+    return x + first / freedom + second / freedom**2 + third / freedom**3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from optrack.judge.evidence import History, Rules
+from optrack.judge.evidence import Rules
 from optrack.judge.interval import Estimate, quantile
 from optrack.judge.multiplicity import improvement_tail, nominal_tails
 from optrack.model.judgement import Effect, Verdict
@@ -17,8 +17,6 @@ MOST_LAUNCHES = 100
 
 _POWER = 0.8
 """The chance with which a promised number of launches decides."""
-
-_POWER_QUANTILE = 0.84
 
 Obstacle = Literal["many comparisons", "no baseline after"]
 
@@ -134,10 +132,3 @@ def chance_to_decide(found: Estimate, rules: Rules, launches: int) -> float:
     room = limit - reach(1 - rules.confidence)
     unchanged = below(room) - below(-room) if room > 0 else 0.0
     return 1 - below(improved) + below(-worse) + unchanged
-
-
-def smallest_shown(history: History, launches: int, confidence: float) -> float:
-    """Return the relative effect that `launches` a side show with a chance of 80% where launches spread so."""
-    freedom = launches - 1 + min(history.freedom, 8)
-    reach = quantile(1 - (1 - confidence) / 2, max(1, freedom)) + _POWER_QUANTILE
-    return math.expm1(min(reach * math.sqrt(2 / launches) * history.spread, 700.0))

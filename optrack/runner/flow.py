@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from optrack.app.evaluator import Evaluator
+from optrack.app.sensitivity import sensitivity
 from optrack.engines.protocol import BenchCommand
 from optrack.host.capture import capture_after
 from optrack.host.launch import StageFailed, wait_until_ready
 from optrack.host.teardown import tear_down
 from optrack.judge.failures import plain_failure
 from optrack.judge.reasons import HOST_CAUSES
-from optrack.model.events import PartsCaptured, RunEnded, RunStarted
+from optrack.model.events import LaunchPlaced, PartsCaptured, RunEnded, RunStarted
 from optrack.model.judgement import Judgement
 from optrack.model.plan import Status
 from optrack.runner.capture import (
@@ -27,7 +29,7 @@ from optrack.runner.capture import (
 from optrack.runner.context import RunContext
 from optrack.runner.launch import Launch, choose_place
 from optrack.runner.measure import measure, run_checks, warm_up
-from optrack.runner.session import Arm
+from optrack.runner.session import Arm, Session
 
 SUCCEEDED = RunEnded(outcome="succeeded", stage="teardown")
 
@@ -41,32 +43,62 @@ def run_session(context: RunContext) -> RunEnded:
 
 
 def run_launches(context: RunContext) -> None:
-    """Go through the launches in order, until one fails or there are enough."""
-    session, candidate = context.session, context.session.candidate
-    context.record(
-        RunStarted(
-            item=candidate.run.item,
-            log_dir=str(candidate.folder),
-            launches=session.most_launches,
-            repetitions=candidate.recipe.repetitions,
-            at_most=session.is_sequential,
-        )
-    )
+    """Go through the launches in order, until none of the candidates needs more or one fails for all."""
+    session = context.session
+    for arm in session.candidates:
+        begin(context, arm)
     if session.why_not_resumed is not None:
         context.note(session.why_not_resumed)
-    for arm, number in session.schedule():
-        if arm is not candidate and number == session.first:
+    for turn in session.schedule():
+        arm = turn.arm
+        if arm is session.baseline and not arm.launches:
             context.store.claim(arm.run)
+        if arm in session.others:
+            context.note(f"{arm.run.item} launch {turn.number + 1}")
+        placed = LaunchPlaced(launch=turn.number, position=turn.position, round=turn.round)
+        context.store.record(arm.run.id, placed)
         arm.launches += 1
         try:
-            run_launch(context, arm, number)
+            run_launch(context, arm, turn.number)
         except StageFailed as failed:
             failure = context.store.gate.value(failed.failure)
             arm.result = RunEnded(outcome=failed.outcome, stage=failed.stage, failure=failure)
-            return
-        if is_settled(context):
-            context.note(f"settled after {session.kept + candidate.launches} pairs of launches")
-            return
+            if arm is session.baseline or arm.result.outcome == "interrupted":
+                break_off(session, arm.result)
+                return
+        if turn.is_last:
+            settle(context)
+
+
+def begin(context: RunContext, arm: Arm) -> None:
+    """Record what a candidate's run will do, and lay down how it is measured and judged."""
+    session, run = context.session, arm.run
+    started = RunStarted(
+        item=run.item,
+        log_dir=str(arm.folder),
+        launches=session.most_launches,
+        repetitions=arm.recipe.repetitions,
+        at_most=session.is_sequential,
+    )
+    context.store.record(run.id, started)
+    if run.item == session.plan.baseline:
+        return
+    beside = session.baseline.run.id if session.baseline is not None else None
+    planned = Evaluator(context.store.reader, session.plan).planned(
+        run,
+        seed=session.seed,
+        interleaved=beside is not None,
+        baseline=beside if session.others else None,
+        companions=[other.run.id for other in session.candidates if session.others and other is not arm],
+    )
+    context.store.record(run.id, planned)
+
+
+def break_off(session: Session, result: RunEnded) -> None:
+    """End every candidate that was still measured as the whole session ends."""
+    for arm in session.candidates:
+        if arm.result is None and not arm.is_settled and result.outcome == "interrupted":
+            arm.result = result
 
 
 def run_launch(context: RunContext, arm: Arm, number: int) -> None:
@@ -171,31 +203,47 @@ def teardown(launch: Launch) -> None:
         launch.context.note(f"left after the teardown: {line}")
 
 
-def is_settled(context: RunContext) -> bool:
-    """Whether a sequential session has come, at the end of a pair, to where more launches decide nothing."""
-    ours, theirs = context.session.candidate, context.session.baseline
-    if theirs is None or not context.session.is_sequential or ours.launches != theirs.launches:
-        return False
+def settle(context: RunContext) -> None:
+    """Mark, at the end of a round of a sequential session, the candidates of which more launches decide nothing."""
+    session, theirs = context.session, context.session.baseline
+    if theirs is None or not session.is_sequential:
+        return
     reader = context.store.reader
-    candidate = reader.run(ours.run.id).model_copy(update={"outcome": "succeeded"})
     baseline = reader.run(theirs.run.id).model_copy(update={"outcome": "succeeded"})
-    return Evaluator(reader, context.session.plan).settled(candidate, baseline)
+    for arm in session.candidates:
+        if arm.result is None and not arm.is_settled:
+            candidate = reader.run(arm.run.id).model_copy(update={"outcome": "succeeded"})
+            arm.is_settled = Evaluator(reader, session.plan).settled(candidate, baseline)
+            if arm.is_settled:
+                made = session.kept + arm.launches
+                what = f"rounds: {arm.run.item}" if session.others else "pairs of launches"
+                context.note(f"settled after {made} {what}")
 
 
 def finish(context: RunContext) -> RunEnded:
-    """Close the session's runs, judge the candidate, and leave its item where that puts it."""
+    """Close the session's runs, judge the candidates, and leave their items where that puts them."""
     session, baseline = context.session, context.session.baseline
     for arm in session.arms:
         look_again(context, arm)
-    result = session.candidate.result or SUCCEEDED
+    results = {arm.run.id: arm.result or SUCCEEDED for arm in session.candidates}
     if baseline is not None and baseline.launches:
-        record_result(context, baseline, baseline_result(baseline, result))
-        if baseline.result is not None:
+        record_result(context, baseline, baseline_result(baseline, list(results.values())))
+    for arm in (*session.others, session.candidate):
+        result = results[arm.run.id]
+        if baseline is not None and baseline.result is not None:
             result = broken_off(baseline.result)
-    judgement = judge(context, result)
-    result = with_standing(result, judgement)
-    record_result(context, session.candidate, result)
+        result = with_standing(result, judge(context, arm, result))
+        record_result(context, arm, result)
+        if arm.run.item == session.plan.baseline:
+            say_what_shows(context, arm)
     return result
+
+
+def say_what_shows(context: RunContext, arm: Arm) -> None:
+    """Note how far launches differ on this host, and which effects that lets show."""
+    shown = sensitivity(context.store.reader, context.session.plan, arm.recipe)
+    if shown is not None:
+        context.note(shown.text)
 
 
 def look_again(context: RunContext, arm: Arm) -> None:
@@ -209,11 +257,11 @@ def look_again(context: RunContext, arm: Arm) -> None:
     context.store.record(arm.run.id, PartsCaptured.of(after, arm.snapshot))
 
 
-def judge(context: RunContext, result: RunEnded) -> Judgement | None:
-    """Return and record the judgement of the candidate; None for the baseline itself, and for a run that was
+def judge(context: RunContext, arm: Arm, result: RunEnded) -> Judgement | None:
+    """Return and record the judgement of a candidate; None for the baseline itself, and for a run that was
     interrupted or that the host made fail: it shows nothing, so what was found before stays in force."""
     plan, store = context.session.plan, context.store
-    run = store.reader.run(context.session.candidate.run.id)
+    run = store.reader.run(arm.run.id)
     if run.item == plan.baseline or result.outcome == "interrupted" or is_hosts_fault(result):
         return None
     ended = {"outcome": result.outcome, "stage": result.stage, "failure": result.failure}
@@ -252,9 +300,9 @@ def record_result(context: RunContext, arm: Arm, result: RunEnded) -> None:
     context.store.record(arm.run.id, result.model_copy(update={"seconds": seconds}))
 
 
-def baseline_result(baseline: Arm, candidate: RunEnded) -> RunEnded:
+def baseline_result(baseline: Arm, candidates: Sequence[RunEnded]) -> RunEnded:
     """Return how the baseline's run ended: its own way, or interrupted with the whole session."""
-    ended = candidate if candidate.outcome == "interrupted" else SUCCEEDED
+    ended = next((result for result in candidates if result.outcome == "interrupted"), SUCCEEDED)
     return (baseline.result or ended).model_copy(update={"why": "measured beside another run"})
 
 

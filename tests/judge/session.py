@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from optrack.judge.evidence import Rules, Side
-from optrack.judge.sequential import alternating
+from optrack.judge.sides import alternating
 from optrack.model.metrics import Metric, Sample, metric_named
 
 SPEED = metric_named("output_throughput")

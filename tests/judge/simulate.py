@@ -183,7 +183,7 @@ class Campaign:
         self.conclusions: list[tuple[Conclusion, float]] = []
         self._credited = 0
 
-    def _launch(self, item: int, round_: int, *, is_first: bool = False) -> tuple[Launch, int]:
+    def launch(self, item: int, round_: int, *, is_first: bool = False) -> tuple[Launch, int]:
         """Return the next launch of the machine and how many of its passes were lost; item -1 is the baseline."""
         import numpy as np
 
@@ -209,7 +209,7 @@ class Campaign:
         """Return each item's conclusion and how many launches it cost."""
         design = self._design
         if design.first:
-            block = [self._launch(-1, k, is_first=k == 0) for k in range(design.first)]
+            block = [self.launch(-1, k, is_first=k == 0) for k in range(design.first)]
             self._runs[-1] = [_evidence(block)]
         if design.block:
             self._run_blocks()
@@ -226,7 +226,7 @@ class Campaign:
             metric=METRIC,
             sequential=design.sequential,
             max_launches=design.launches,
-            first_look=first_look_of(history, design.launches),
+            first_look=first_look_of(history, design.launches, is_shared=design.together > 1),
             interleaved=not design.block,
             family=len(self._truths),
             credited=self._credited,
@@ -242,7 +242,7 @@ class Campaign:
             turns = round_order(seed, number, len(active))
             for place, turn in enumerate(turns):
                 item = active[turn] if turn >= 0 else -1
-                made[item].append(self._launch(item, number, is_first=number == place == 0))
+                made[item].append(self.launch(item, number, is_first=number == place == 0))
             cost |= {item: cost[item] + len(turns) / len(active) for item in active}
             for item in list(active):
                 others = [name for name in items if name != item]
@@ -266,13 +266,12 @@ class Campaign:
         blocks = []
         for item in items:
             begin = self._time
-            block = _evidence([self._launch(item, k) for k in range(design.launches)])
+            block = _evidence([self.launch(item, k) for k in range(design.launches)])
             blocks.append((block, (begin + self._time - 1) / 2))
         middle = (design.first - 1) / 2
         end = self._time + middle
-        after = _evidence([self._launch(-1, k) for k in range(design.first)])
-        for item, (block, at) in zip(items, blocks, strict=True):
-            self._runs[item] = [block]
+        after = _evidence([self.launch(-1, k) for k in range(design.first)])
+        self._runs |= {item: [block] for item, (block, _) in zip(items, blocks, strict=True)}
         for item, (block, at) in zip(items, blocks, strict=True):
             runs = {str(name): runs for name, runs in self._runs.items() if name != item}
             rules = self._rules().model_copy(update={"history": history_of(runs)})
@@ -382,25 +381,28 @@ def promised(rounds: int, sessions: int, effects: Sequence[float] = (0.02, 0.03,
         machine = Campaign(Design("", 100, first=0), Noise(), [truth], random)
         sides: dict[int, list[tuple[Launch, int]]] = {0: [], -1: []}
 
-        def go_on(count: int, machine: Campaign = machine, sides: dict = sides) -> Estimate:  # type: ignore[type-arg]
-            while len(sides[0]) < count:
-                number = len(sides[0])
-                for turn in round_order(session, number, 1):
-                    sides[turn].append(machine._launch(turn, number))
-            found = estimate(_evidence(sides[0]), _evidence(sides[-1]), interleaved=True)
-            assert found is not None
-            return found
-
         rules = Rules(metric=METRIC, max_launches=rounds)
-        found = go_on(rounds)
+        found = _go_on(machine, sides, rounds)
         conclusion = conclude(found, rules, "higher")
         needed = launches_needed(found, rules)
         if conclusion is None or conclusion.verdict != "inconclusive" or needed is None:
             continue
-        later = conclude(go_on(needed), rules.model_copy(update={"max_launches": needed}), "higher")
+        later = conclude(
+            _go_on(machine, sides, needed), rules.model_copy(update={"max_launches": needed}), "higher"
+        )
         named += 1
         kept += later is not None and later.verdict != "inconclusive"
     return 100 * kept / max(1, named)
+
+
+def _go_on(machine: Campaign, sides: dict[int, list[tuple[Launch, int]]], rounds: int) -> Estimate:
+    """Return the estimate once the sides have so many rounds of launches."""
+    for number in range(len(sides[0]), rounds):
+        for turn in round_order(1, number, 1):
+            sides[turn].append(machine.launch(turn, number))
+    found = estimate(_evidence(sides[0]), _evidence(sides[-1]), interleaved=True)
+    assert found is not None
+    return found
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -144,6 +144,8 @@ def title_line(view: View) -> Content:
     ]
     if plan.target:
         parts.append((f"   target {plain(plan.target.text)}", "$quiet"))
+    if view.sensitivity is not None and view.sensitivity.is_poor:
+        parts.append((f"   {view.sensitivity.text}", "$bad"))
     return Content.assemble(*parts)
 
 
