@@ -14,6 +14,7 @@ from optrack.judge.audit import ComparisonInput, lost_since, rejected_baseline
 from optrack.judge.baselines import ageing, ageing_differences, unseen_code
 from optrack.judge.difference import comparison, differences, settled
 from optrack.judge.evidence import Rules, rules_of
+from optrack.judge.imported import is_imported
 from optrack.judge.judging import judge
 from optrack.judge.lineage import AdoptionStep, against_original, in_force_at
 from optrack.judge.remarks import with_remarks
@@ -214,7 +215,8 @@ class Evaluator:
 
     def baseline_for(self, candidate: Run) -> Run | None:
         """Return the whole run to judge against: the one measured beside the candidate, else the latest
-        earlier one of the baseline that succeeded and that nobody rejected, else None."""
+        earlier one of the baseline that succeeded and that nobody rejected, an imported one only where none was
+        measured, else None."""
         beside = candidate.session.baseline or self._reader.beside(candidate.id)
         if beside is not None:
             return self._reader.run(beside)
@@ -223,7 +225,9 @@ class Evaluator:
             for run in self._baseline_runs
             if run.outcome == "succeeded" and run.id < candidate.id and run.id not in self._rejected
         ]
-        return self.run(max(earlier)) if earlier else None
+        latest = sorted(earlier, reverse=True)
+        measured = next((run for run in latest if not is_imported(self.run(run))), None)
+        return self.run(measured or latest[0]) if latest else None
 
     def _unlike_later(
         self, candidate: Run, baseline: Run, found: Sequence[Difference]

@@ -13,7 +13,7 @@ from optrack.app.project import Project, now
 from optrack.errors import UsageError
 from optrack.host.parsing import ParseRequest, ParserProcess
 from optrack.host.regular import read_regular, reason
-from optrack.judge.imported import Result, import_note, is_sweep, read_sweep, results_of
+from optrack.judge.imported import Result, import_note, is_imported, is_sweep, read_sweep, results_of
 from optrack.model.events import ArtifactWritten, Remarked, RunEnded, RunJudged, SamplesAdded
 from optrack.model.judgement import Judgement
 from optrack.model.metrics import Sample
@@ -175,6 +175,8 @@ def _record(
 
         judgement = _withheld(Evaluator(store.reader, campaign.plan).judge(ended))
         store.record(judgement.candidate, RunJudged(judgement=judgement), now())
+        if (measured := _measured_verdict(campaign, item_id)) is not None:
+            store.record(measured.candidate, RunJudged(judgement=measured), now())
     store.record(
         run.id,
         RunEnded(
@@ -188,6 +190,15 @@ def _record(
         now(),
     )
     return store.reader.run(run.id)
+
+
+def _measured_verdict(campaign: Campaign, item: str) -> Judgement | None:
+    """Return the judgement in force if it rests on a run that optrack made: it stays the one in force."""
+    state = campaign.by_id.get(item)
+    judgement = state.judgement if state is not None else None
+    if judgement is None or is_imported(campaign.reader.run(judgement.candidate)):
+        return None
+    return judgement
 
 
 def _withheld(judgement: Judgement) -> Judgement:

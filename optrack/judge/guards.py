@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import operator
+from collections.abc import Mapping, Sequence
 from statistics import fmean
+from typing import Any
 
 from optrack.judge.evidence import Rules, Side, evidence_of
 from optrack.judge.interval import estimate_of
@@ -18,16 +20,55 @@ from optrack.model.wording import amount, interval, listed, percent
 def judge_guards(
     candidate: Side, baseline: Side, rules: Rules, after: Side | None = None
 ) -> tuple[Guard, ...]:
-    """Return how each guard of the recipe stands.
+    """Return how each guard of the two recipes stands.
 
-    `min` and `max` bound the candidate's mean, of a command's numbers or of a metric. `worse` is the
-    fraction by which a metric may be worse than the baseline's: kept if the interval (one-sided, at the rules'
-    confidence) lies within it, broken if the estimate lies beyond it and the interval excludes no change, else
-    unclear.
+    The candidate is held to the baseline's checks as well as to its own. `min` and `max` bound the candidate's
+    mean, of a command's numbers or of a metric; a bound that the baseline breaks, too, says nothing of the
+    candidate (unclear). `worse` is the fraction by which a metric may be worse than the baseline's: kept if
+    the interval (one-sided, at the rules' confidence) lies within it, broken if the estimate lies beyond it and the
+    interval excludes no change, else unclear.
     """
-    return tuple(
-        judge_guard(name, check, candidate, baseline, rules, after) for name, check in rules.guards.items()
+    required = checks_of(baseline.recipe)
+    own = tuple(
+        judge_guard(name, check, candidate, baseline, rules)
+        for name, check in rules.guards.items()
+        if required.get(name) != check
     )
+    held = tuple(
+        _held(name, check, rules.guards.get(name), candidate, baseline, rules, after)
+        for name, check in required.items()
+    )
+    worst = {guard.name: guard for guard in sorted((*own, *held), key=lambda g: _STATES.index(g.state))}
+    return tuple(worst[name] for name in dict.fromkeys((*rules.guards, *required)))
+
+
+_STATES = ("kept", "unclear", "missing", "broken")
+"""The states of a guard, the one that weighs most at the end."""
+
+
+def checks_of(recipe: Mapping[str, Any]) -> dict[str, Check]:
+    """Return the checks of a resolved recipe, by name."""
+    return {name: Check.model_validate(check) for name, check in (recipe.get("check") or {}).items()}
+
+
+def _held(
+    name: str,
+    check: Check,
+    own: Check | None,
+    candidate: Side,
+    baseline: Side,
+    rules: Rules,
+    after: Side | None,
+) -> Guard:
+    """Return how the candidate stands against a check of the baseline's, which its own recipe may not have."""
+    if own is not None and own.command == check.command and own.metric == check.metric:
+        return judge_guard(name, check, candidate, baseline, rules, after)
+    what = "drops the baseline's check" if own is None else "measures otherwise what the baseline checks as"
+    guard = judge_guard(name, check, candidate, baseline, rules, after) if check.command is None else None
+    if guard is not None and guard.state == "broken":
+        return guard
+    why = f"The recipe {what} {name}, so it isn't shown to hold."
+    return Guard(name=name, state="missing", text=why)
 
 
 def after_guards(verdict: Verdict, guards: Sequence[Guard]) -> tuple[Verdict, list[str]]:
@@ -46,10 +87,10 @@ def after_guards(verdict: Verdict, guards: Sequence[Guard]) -> tuple[Verdict, li
     return verdict, []
 
 
-def broken_checks(candidate: Side, rules: Rules) -> bool:
+def broken_checks(candidate: Side, baseline: Side, rules: Rules) -> bool:
     """Whether a bound on a number of the candidate's own is already broken: more launches change nothing."""
     return any(
-        _bounds(name, check, candidate).state == "broken"
+        _bounds(name, check, candidate, baseline).state == "broken"
         for name, check in rules.guards.items()
         if check.command is not None and candidate.checks.get(name)
     )
@@ -60,7 +101,7 @@ def judge_guard(
 ) -> Guard:
     """Return how one guard stands."""
     if check.min is not None or check.max is not None:
-        bounded = _bounds(name, check, candidate)
+        bounded = _bounds(name, check, candidate, baseline)
         if bounded.state != "kept" or check.worse is None:
             return bounded
     if check.worse is None:
@@ -68,25 +109,31 @@ def judge_guard(
     return _worse(name, check, check.worse, candidate, baseline, rules, after)
 
 
-def _bounds(name: str, check: Check, candidate: Side) -> Guard:
-    metric = check.metric or name
-    values = candidate.checks.get(name) if check.command else None
-    if values is None:
-        values = tuple(fmean(launch.values) for launch in evidence_of(candidate, metric).launches)
-    if not values or not all(math.isfinite(value) for value in values):
+def _bounds(name: str, check: Check, candidate: Side, baseline: Side) -> Guard:
+    value = _value(name, check, candidate)
+    if value is None:
         return Guard(
             name=name, state="missing", text=f"{name} gave no number, so its bound isn't shown to hold."
         )
-    value = fmean(values)
-    unit = _metric_of(candidate, metric).unit
-    for bound, beyond, word in (
-        (check.min, check.min is not None and value < check.min, "below"),
-        (check.max, check.max is not None and value > check.max, "above"),
-    ):
-        if beyond and bound is not None:
-            text = f"{name} is {amount(value, unit)}, {word} the {amount(bound, unit)} that it must keep."
-            return Guard(name=name, state="broken", text=text)
+    unit = _metric_of(candidate, check.metric or name).unit
+    for bound, beyond, word in ((check.min, operator.lt, "below"), (check.max, operator.gt, "above")):
+        if bound is None or not beyond(value, bound):
+            continue
+        text = f"{name} is {amount(value, unit)}, {word} the {amount(bound, unit)} that it must keep"
+        theirs = _value(name, check, baseline)
+        if theirs is not None and beyond(theirs, bound):
+            text = f"{text}; the baseline breaks it, too ({amount(theirs, unit)}), so it says nothing of the item"
+            return Guard(name=name, state="unclear", text=f"{text}.")
+        return Guard(name=name, state="broken", text=f"{text}.")
     return Guard(name=name, state="kept", text=f"{name} is {amount(value, unit)}, within its bounds.")
+
+
+def _value(name: str, check: Check, side: Side) -> float | None:
+    """Return the mean of what a check bounds on one side, None if it gave no number."""
+    values = side.checks.get(name) if check.command else None
+    if values is None:
+        values = tuple(fmean(launch.values) for launch in evidence_of(side, check.metric or name).launches)
+    return fmean(values) if values and all(map(math.isfinite, values)) else None
 
 
 def _worse(

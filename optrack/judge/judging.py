@@ -74,7 +74,7 @@ class _Known:
             comparison=self.comparison,
             differences=self.differences,
             attribution=self.attribution,
-            reasons=tuple(reasons),
+            reasons=tuple(dict.fromkeys(reasons)),
             **more,
         )
 

@@ -20,6 +20,9 @@ _DECLINES = re.compile(
     r"|ignor(?:ed|ing)|no effect|fall(?:s|ing)? back|overrid(?:es|den|ing))\b",
     re.IGNORECASE,
 )
+_LEVEL = re.compile(r"\b(?:ERROR|WARN|WARNING|CRITICAL|FATAL)\b|^\W{0,3}[EW]\d{4} ", re.IGNORECASE)
+_TROUBLE = re.compile(r"\b(?:fail(?:ed|ure|ing|s)?|fallback|eager|degraded|disable)\b", re.IGNORECASE)
+"""What of a line of these levels says that something runs otherwise than it was asked."""
 _PASSING = re.compile(r"HTTP/\d|\bit/s\b|\d%\|")
 """Requests and progress bars: what they say passes."""
 _MOST_LINES = 400
@@ -34,9 +37,10 @@ _COMMON = frozenset({"backend", "disable", "enable", "server", "size"})
 def declining_lines(text: str, salt: bytes) -> tuple[str, ...]:
     """Return the lines of a log that decline something, each once, without prefixes, secrets masked."""
     found: dict[str, str] = {}
-    for line in clean_lines(text):
+    for line, whole in zip(clean_lines(text), re.split(r"\r\n|[\r\n]", text), strict=True):
         said = line.strip()
-        if len(said) <= _LONGEST and _DECLINES.search(said) and not _PASSING.search(said):
+        declines = _DECLINES.search(said) or (_TROUBLE.search(said) and _LEVEL.search(whole[:_LONGEST]))
+        if declines and len(said) <= _LONGEST and not _PASSING.search(said):
             found.setdefault(normalised(said), said)
         if len(found) >= _MOST_LINES:
             break
@@ -44,12 +48,14 @@ def declining_lines(text: str, salt: bytes) -> tuple[str, ...]:
 
 
 def declined(candidate: Snapshot, baseline: Snapshot, factors: Collection[str]) -> tuple[str, ...]:
-    """Return a sentence for each line in which the candidate's server declines something that matters here.
+    """Return a sentence for each line in which a server declines something that matters here.
 
-    That is what the baseline's server didn't say, and what either says of a factor: a line that shares two words
+    That is what only one side's server said, and what the candidate's says of a factor: a line that shares two words
     with its name, or the only one it has. Those come first, and of the others only the first few are told.
     """
-    before = {normalised(line) for line in _lines(baseline)}
+    if candidate.arguments is None or baseline.arguments is None:
+        return ()
+    before, after = ({normalised(line) for line in _lines(side)} for side in (baseline, candidate))
     subjects = [words for factor in factors if (words := _words(factor.rpartition(".")[2]) - _COMMON)]
     about, others = [], []
     for line in _lines(candidate):
@@ -58,6 +64,11 @@ def declined(candidate: Snapshot, baseline: Snapshot, factors: Collection[str]) 
             about.append(f"The server said of what the treatment changes: {line}")
         elif normalised(line) not in before:
             others.append(f"The server said, and the baseline's didn't: {line}")
+    others += [
+        f"The baseline's server said, and the candidate's didn't: {line}"
+        for line in _lines(baseline)
+        if normalised(line) not in after
+    ]
     left = len(others) - _MOST_TOLD
     more = [f"The server's log has {left} more such lines."] if left > 0 else []
     return (*about, *others[:_MOST_TOLD], *more)

@@ -44,7 +44,7 @@ def next_step(candidate: Side, baseline: Side, rules: Rules) -> Literal["more", 
     """
     ours, theirs = (evidence_of(side, rules.metric.name) for side in (candidate, baseline))
     made = min(_rounds_made(side, rules.metric.name) for side in (candidate, baseline))
-    if made >= rules.max_launches or broken_checks(candidate, rules):
+    if made >= rules.max_launches or broken_checks(candidate, baseline, rules):
         return "settled"
     if not rules.sequential or rules.metric.better is None:
         return "more"

@@ -187,7 +187,8 @@ class Parsed(Frozen):
 
     `invalid` says why the pass is no measurement: its readings are kept and shown, never judged. `earlier`
     holds the readings of results that the same output had before the one that counts, oldest first. `settings`
-    is the work that was done, as the tool repeats it: rate, concurrency, prompts, lengths, data, seed.
+    is the work that was done, as the tool repeats it: rate, concurrency, prompts, lengths, data, seed. `unread` is a
+    line that may count requests that failed, in words that aren't known.
     """
 
     tool: str = ""
@@ -196,6 +197,7 @@ class Parsed(Frozen):
     notes: tuple[str, ...] = ()
     earlier: tuple[tuple[Reading, ...], ...] = ()
     settings: Mapping[str, Setting] = {}
+    unread: str | None = None
 
     def value(self, name: str) -> float | None:
         """Return the reading of the metric called `name`, or None if there is none."""

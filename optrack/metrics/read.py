@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from optrack.metrics.failed import failures_in
 from optrack.metrics.output import Output, Parsed
-from optrack.metrics.registry import RULES_ONLY, parser_named, parsers
+from optrack.metrics.registry import BY_SHAPE, RULES_ONLY, parser_named, parsers
 from optrack.metrics.requests import asked_by, checked, echoed, rejected, short_of
 from optrack.metrics.rules import read_rules
 from optrack.model.recipe_parts import MetricRule
@@ -36,9 +37,12 @@ def parse_output(
     contents = {name: Output(content) for name, content in (files or {}).items()}
     found, notes = read_rules(rules or {}, output, Output(log), contents, unread)
     parsed = _parsed(parser, output)
+    failures = failures_in(output, with_json=parsed is None or parsed.tool in BY_SHAPE)
     if parsed is None:
-        why = None if found else _unrecognised(output, parser)
-        return Parsed(tool="rules", readings=found, invalid=why, notes=notes)
+        why = failures.why if found else _unrecognised(output, parser)
+        settings = echoed(output)
+        read = Parsed(tool="rules", readings=found, invalid=why, notes=notes, settings=settings)
+        return read.but(unread=failures.unread)
     settings = {**echoed(output), **parsed.settings}
     parsed = parsed.but(settings=settings)
     parsed = rejected(checked(parsed, expected=expected_requests), Output(log))
@@ -46,8 +50,8 @@ def parse_output(
         parsed = short_of(short_of(parsed, asked_by(settings)), asked_requests)
     mine = {reading.metric.name for reading in found}
     readings = (*(r for r in parsed.readings if r.metric.name not in mine), *found)
-    parsed = parsed.but(readings=readings, notes=(*parsed.notes, *notes))
-    return parsed.because(_ambiguous(parsed, primary))
+    parsed = parsed.but(readings=readings, notes=(*parsed.notes, *notes), unread=failures.unread)
+    return parsed.because(failures.why).because(_ambiguous(parsed, primary))
 
 
 def _ambiguous(parsed: Parsed, primary: str) -> str | None:

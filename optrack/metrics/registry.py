@@ -25,6 +25,8 @@ from optrack.model.text import nearest
 GROUP = "optrack.parsers"
 RULES_ONLY = ("rules", "regex", "log", "none")
 """Names that mean: no parser, only the metrics that the recipe defines."""
+BY_SHAPE = frozenset({shapes.JSON.name, *(parser.name for parser in shapes.PARSERS)})
+"""The parsers of what no known tool wrote."""
 _BUILT_IN: tuple[Parser, ...] = (
     *(serving.SGLANG, *batch.SGLANG, *serving.PARSERS, *batch.OTHERS, collectives.MLPERF),
     *(guidellm.GUIDELLM, *genai.PARSERS, collectives.NCCL, *llama.PARSERS, *timers.PARSERS),

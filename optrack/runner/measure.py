@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from optrack.engines.protocol import BenchCommand
 from optrack.host import logs
 from optrack.host.launch import StageFailed
+from optrack.host.observer import TreeObserver
 from optrack.host.parsing import ParseAnswer, ParseError, ParseRequest, ParseStoppedError
 from optrack.host.stretch import Stretch, tail_of
 from optrack.judge.failures import plain_failure
@@ -17,6 +18,7 @@ from optrack.metrics.requests import asked_in_shell
 from optrack.model.events import RepetitionMeasured, SamplesAdded
 from optrack.model.metrics import CHECK, Metric, Sample
 from optrack.model.recipe_parts import Bench
+from optrack.runner.capture import capture_passes
 from optrack.runner.launch import Launch
 
 _LAST_BYTES = 2**20
@@ -38,7 +40,7 @@ def measure(launch: Launch) -> None:
         if launch.server is not None and (why := launch.engine.settle(launch.recipe, launch.place)):
             context.note_once(arm, why)
         with arm.sampling(context.session.gpus):
-            samples = tuple(s for b in launch.recipe.bench for s in _samples(launch, b, repetition))
+            samples = _pass(launch, repetition)
         context.store.record(
             arm.run.id,
             RepetitionMeasured(
@@ -69,12 +71,28 @@ def run_checks(launch: Launch) -> None:
         launch.context.store.record(launch.arm.run.id, SamplesAdded(samples=(sample,)))
 
 
-def _samples(launch: Launch, bench: Bench, repetition: int) -> tuple[Sample, ...]:
+def _pass(launch: Launch, repetition: int) -> tuple[Sample, ...]:
+    """Run every benchmark once, and keep what its processes had whatever came of it."""
+    observers = [TreeObserver() for _ in launch.recipe.bench]
+    try:
+        return tuple(
+            sample
+            for bench, observer in zip(launch.recipe.bench, observers, strict=True)
+            for sample in _samples(launch, bench, repetition, observer)
+        )
+    finally:
+        for observer in observers:
+            observer.stop()
+        capture_passes(launch, observers)
+
+
+def _samples(launch: Launch, bench: Bench, repetition: int, observer: TreeObserver) -> tuple[Sample, ...]:
     """Run one benchmark pass and return its samples; raises StageFailed if it gave nothing usable."""
     recipe = launch.recipe
     command = launch.engine.bench(recipe, bench, launch.place)
     begin = logs.mark(launch.log)
-    output = launch.run_command(command, "bench", recipe.timeout.bench_s)
+    output = launch.run_command(command, "bench", recipe.timeout.bench_s, observer)
+    observer.stop()
     files = (rule.file for rule in recipe.metrics.values() if rule.file)
     answer = _parse(
         launch,

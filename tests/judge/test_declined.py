@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from optrack.judge.remarks import declined, declining_lines
 from optrack.model.snapshot import Snapshot
 
@@ -37,11 +39,27 @@ def test_a_secret_in_such_a_line_is_masked() -> None:
     assert "hf_abcdefgh" not in line and "ignored" in line
 
 
-def test_what_only_the_candidate_declines_is_told_and_what_both_do_is_not() -> None:
-    assert declined(seen(LOG), seen(PLAIN), ["server.enable-fast-path"]) == (
-        "The server said, and the baseline's didn't: FastPath: peer access is not supported on this device.",
-    )
-    assert declined(seen(PLAIN), seen(LOG), ["server.enable-fast-path"]) == ()
+def test_what_only_one_side_declines_is_told_and_what_both_do_is_not() -> None:
+    line = "FastPath: peer access is not supported on this device."
+    (of_candidate,) = declined(seen(LOG), seen(PLAIN), ["server.enable-fast-path"])
+    (of_baseline,) = declined(seen(PLAIN), seen(LOG), ["server.enable-fast-path"])
+    assert of_candidate == f"The server said, and the baseline's didn't: {line}"
+    assert of_baseline == f"The baseline's server said, and the candidate's didn't: {line}"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_told"),
+    [
+        ("ERROR CUDA graph capture failed, running in eager mode", True),
+        ("[2026-03-02 15:12:02 TP0] WARNING: graph capture failure, continuing", True),
+        ("2026-03-02 15:12:02,123 - engine - WARN - using the fallback kernel", True),
+        ("[2026-03-02 15:12:02] INFO eager execution of 4 warm-up batches", False),
+        ("[2026-03-02 15:12:02] WARNING the cache directory is new", False),
+    ],
+)
+def test_an_error_or_warning_that_something_failed_is_told(line: str, is_told: bool) -> None:
+    said = declined(seen(f"started\n{line}\n"), seen("started\n"), [])
+    assert bool(said) is is_told
 
 
 def test_what_both_say_of_the_very_thing_that_is_treated_is_told() -> None:

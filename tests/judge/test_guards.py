@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from optrack.judge.judging import judge
 from optrack.model.judgement import Judgement
 from optrack.model.recipe_parts import Check
@@ -80,3 +82,45 @@ def test_too_noisy_a_guard_is_unclear_and_allows_no_improvement() -> None:
         factors={"env.A": ("1", "2")},
     )
     assert (judgement.verdict, judgement.guards[0].state) == ("inconclusive", "unclear")
+
+
+def against(theirs: dict[str, Any], own: dict[str, Check], was: float, now: tuple[float, ...]) -> Judgement:
+    """Return the judgement of a candidate that is 10% faster, against a baseline with checks of its own."""
+    return judge(
+        side("1B", (), samples=samples(scaled(1.1)) + samples(ITL, LATENCY), checks={"gsm8k": now}),
+        side("baseline", BASE, recipe={"check": theirs}, checks={"gsm8k": (was,)}),
+        rules(guards=own, interleaved=True),
+        comparison="fair",
+        factors={"env.A": ("1", "2")},
+    )
+
+
+EVAL = {"command": "python eval.py", "min": 0.92}
+
+
+@pytest.mark.parametrize(
+    ("theirs", "own", "was", "now", "verdict"),
+    [
+        ({"gsm8k": EVAL}, GSM8K, 0.95, (0.94,), "improvement"),
+        ({"gsm8k": EVAL}, {}, 0.95, (), "inconclusive"),
+        ({"gsm8k": EVAL}, GSM8K, 0.80, (0.81,), "inconclusive"),
+        ({"gsm8k": EVAL}, GSM8K, 0.95, (0.80,), "regression"),
+        ({"gsm8k": EVAL}, {"gsm8k": Check(command="python eval.py", min=0.5)}, 0.95, (0.80,), "regression"),
+        ({"gsm8k": EVAL}, {"gsm8k": Check(command="echo 1", min=0.92)}, 0.95, (1.0,), "inconclusive"),
+        ({"tail": {"metric": "mean_itl_ms", "max": 5}}, {}, 0.95, (), "regression"),
+        ({}, GSM8K, 0.95, (0.94,), "improvement"),
+    ],
+)
+def test_a_candidate_is_held_to_the_checks_of_the_baseline(
+    theirs: dict[str, Any], own: dict[str, Check], was: float, now: tuple[float, ...], verdict: str
+) -> None:
+    assert against(theirs, own, was, now).verdict == verdict
+
+
+def test_a_dropped_check_and_one_that_both_sides_break_are_told_as_such() -> None:
+    assert any(
+        "drops the baseline's check gsm8k" in r for r in against({"gsm8k": EVAL}, {}, 0.95, ()).reasons
+    )
+    both = against({"gsm8k": EVAL}, GSM8K, 0.80, (0.81,)).reasons
+    assert any("the baseline breaks it, too" in reason for reason in both)
+    assert len(both) == len(set(both))
