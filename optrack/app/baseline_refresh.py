@@ -56,7 +56,7 @@ def _unbracketed(campaign: Campaign, base: Item) -> list[str]:
         for state in campaign.states
         if state.judgement is not None
         and state.judgement.method in ("block", "history")
-        and state.judgement.comparison == "fair"
+        and state.judgement.effect is not None
         and state.status == "completed"
         and not state.stale
     }

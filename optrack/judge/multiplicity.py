@@ -22,10 +22,13 @@ def improvement_tail(confidence: float, family: int, credited: int = 0) -> float
 def family_statement(confidence: float, family: int, credited: int = 0) -> str:
     """Return the sentence with which a log says how false improvements are bounded."""
     each = level(improvement_tail(confidence, family, credited))
-    return (
-        f"The chance of even one false improvement among {family} comparisons is kept to "
-        f"{level(1 - confidence)} (Bonferroni, in Holm's form: {each} for this one)."
+    how = (
+        f"Holm: {each} for each of the {family - credited} others"
+        if credited
+        else f"Bonferroni: {each} for each"
     )
+    least = level(1 - confidence)
+    return f"The chance of even one false improvement among {family} comparisons is kept to {least} ({how})."
 
 
 def regression_statement(confidence: float, family: int) -> str:

@@ -175,7 +175,7 @@ def _places(value: Decimal) -> int:
 
 def _rounding(launches: Sequence[Launch], step: float) -> float:
     """Return the variance of a launch's level by rounding to `step`: that of a uniform error, over its repetitions."""
-    return fmean((step / fmean(x.values)) ** 2 / (12 * len(x.values)) for x in launches)
+    return fmean(min(1.0, step / fmean(x.values)) ** 2 / (12 * len(x.values)) for x in launches)
 
 
 class Sensitivity(Frozen):
@@ -190,10 +190,11 @@ class Sensitivity(Frozen):
     @property
     def text(self) -> str:
         """What it means, as a sentence."""
-        differ = f"Launches differ by {_rough(self.spread)}: with {counted(self.launches, 'launch', 'launches')} a side"
+        differ, visible = f"Launches differ by {_rough(self.spread)}", _rough(self.visible)
         if self.is_poor:
-            return f"{differ} only effects above {_rough(self.visible)} will show; find the cause first."
-        return f"{differ} effects above {_rough(self.visible)} will show."
+            most = f"with {self.launches} a side only effects above {visible} will show"
+            return f"{differ}: {most}; find the cause first."
+        return f"{differ}, so {counted(self.launches, 'launch', 'launches')} a side show effects above {visible}."
 
 
 def sensitivity_of(history: History, launches: int, min_effect: float) -> Sensitivity:
