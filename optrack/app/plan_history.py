@@ -43,11 +43,12 @@ class PlanHistory:
                 groups.setdefault(run.recipe_digest, []).insert(0, evidence)
         return history_of(groups)
 
-    def latest_spread(self, metric: str) -> History | None:
-        """Return the spread of a metric between launches in all of the plan's latest runs that succeeded."""
+    def latest_spread(self, metric: str, ending: str | None = None) -> History | None:
+        """Return the spread of a metric between launches in all of the plan's latest runs that succeeded, with the
+        one that is just `ending`."""
         groups: dict[str, list[Evidence]] = {}
         for run, evidence in self._of(metric):
-            if run.outcome == "succeeded":
+            if run.outcome == "succeeded" or run.id == ending:
                 groups.setdefault(run.recipe_digest, []).insert(0, evidence)
         return history_of(groups)
 
