@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from optrack.store.read import Reader
 
 
-def sensitivity(reader: Reader, plan: Plan, recipe: Recipe, used: Sequence[int] = ()) -> Sensitivity | None:
+def sensitivity(
+    reader: Reader, plan: Plan, recipe: Recipe, used: Sequence[int] = (), ending: str | None = None
+) -> Sensitivity | None:
     """Return what as many launches a side can show as judgements `used`, or else as `recipe` asks for; None while
-    nothing was launched twice."""
-    history = PlanHistory(reader, plan).latest_spread(plan.metric.name)
+    nothing was launched twice. `ending` is a run that counts though its end isn't recorded yet."""
+    history = PlanHistory(reader, plan).latest_spread(plan.metric.name, ending)
     if history is None:
         return None
     count = median_low(used) if used else most_launches(recipe, sequential=False)

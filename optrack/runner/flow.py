@@ -29,7 +29,7 @@ from optrack.runner.capture import (
 from optrack.runner.context import RunContext
 from optrack.runner.launch import Launch, choose_place
 from optrack.runner.measure import measure, run_checks, warm_up
-from optrack.runner.session import Arm, Session
+from optrack.runner.session import Arm
 
 SUCCEEDED = RunEnded(outcome="succeeded", stage="teardown")
 
@@ -64,7 +64,8 @@ def run_launches(context: RunContext) -> None:
             failure = context.store.gate.value(failed.failure)
             arm.result = RunEnded(outcome=failed.outcome, stage=failed.stage, failure=failure)
             if arm is session.baseline or arm.result.outcome == "interrupted":
-                break_off(session, arm.result)
+                for other in session.candidates:
+                    other.result = other.result or (None if other.is_settled else interrupted(arm.result))
                 return
         if turn.is_last:
             settle(context)
@@ -94,11 +95,9 @@ def begin(context: RunContext, arm: Arm) -> None:
     context.store.record(run.id, planned)
 
 
-def break_off(session: Session, result: RunEnded) -> None:
-    """End every candidate that was still measured as the whole session ends."""
-    for arm in session.candidates:
-        if arm.result is None and not arm.is_settled and result.outcome == "interrupted":
-            arm.result = result
+def interrupted(result: RunEnded) -> RunEnded | None:
+    """Return the end of a run that others share because somebody stopped the session; None for any other end."""
+    return result if result.outcome == "interrupted" else None
 
 
 def run_launch(context: RunContext, arm: Arm, number: int) -> None:
@@ -233,15 +232,15 @@ def finish(context: RunContext) -> RunEnded:
         if baseline is not None and baseline.result is not None:
             result = broken_off(baseline.result)
         result = with_standing(result, judge(context, arm, result))
-        record_result(context, arm, result)
-        if arm.run.item == session.plan.baseline:
+        if arm.run.item == session.plan.baseline and result.outcome == "succeeded":
             say_what_shows(context, arm)
+        record_result(context, arm, result)
     return result
 
 
 def say_what_shows(context: RunContext, arm: Arm) -> None:
     """Note how far launches differ on this host, and which effects that lets show."""
-    shown = sensitivity(context.store.reader, context.session.plan, arm.recipe)
+    shown = sensitivity(context.store.reader, context.session.plan, arm.recipe, ending=arm.run.id)
     if shown is not None:
         context.note(shown.text)
 

@@ -1,4 +1,4 @@
-"""The order of launches: random rounds that share the baseline, what is laid down before them, and what they can show."""
+"""The order of launches: random rounds that share the baseline, what is laid down first, and what they can show."""
 
 from __future__ import annotations
 
