@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from optrack.app.baseline_refresh import facts_of, measurement
 from optrack.app.plan_history import PlanHistory
-from optrack.judge.applied import not_applied, unseen_treatment
+from optrack.judge.applied import doubts_of
 from optrack.judge.audit import ComparisonInput, lost_since, rejected_baseline
 from optrack.judge.baselines import ageing, ageing_differences, unseen_code
 from optrack.judge.difference import comparison, differences, settled
@@ -125,7 +125,7 @@ class Evaluator:
             differences=found,
             comparison=comparison(found) if baseline else "unknown",
             factors=factors,
-            not_applied=(*_not_applied(candidate), *_unseen(candidate, baseline, factors)),
+            not_applied=doubts_of(candidate, baseline, factors),
             seen_alone=self._seen_alone(candidate.item),
         )
 
@@ -291,18 +291,6 @@ class Evaluator:
             if state.item.id != item and not state.stale
             if state.judgement is not None and state.judgement.is_decided
         )
-
-
-def _not_applied(run: Run) -> tuple[str, ...]:
-    env, expected = run.recipe.get("env", {}), run.recipe.get("expect", {})
-    return not_applied(run.snapshot, env, expected) if run.snapshot is not None else ()
-
-
-def _unseen(candidate: Run, baseline: Run | None, factors: Mapping[str, tuple[Any, Any]]) -> tuple[str, ...]:
-    """The declared factors that made no difference in what ran."""
-    if baseline is None or candidate.snapshot is None or baseline.snapshot is None:
-        return ()
-    return unseen_treatment(candidate.snapshot, baseline.snapshot, factors)
 
 
 def _between(following: Run, baseline: Run) -> tuple[Difference, ...]:

@@ -14,7 +14,7 @@ from optrack.host.launch import StageFailed, wait_until_ready
 from optrack.host.teardown import tear_down
 from optrack.judge.failures import plain_failure
 from optrack.judge.reasons import HOST_CAUSES
-from optrack.model.events import LaunchPlaced, PartsCaptured, RunEnded, RunStarted
+from optrack.model.events import LaunchPlaced, PartsCaptured, RunEnded
 from optrack.model.judgement import Judgement
 from optrack.model.plan import Status
 from optrack.runner.capture import (
@@ -29,6 +29,7 @@ from optrack.runner.capture import (
 from optrack.runner.context import RunContext
 from optrack.runner.launch import Launch, choose_place
 from optrack.runner.measure import measure, run_checks, warm_up
+from optrack.runner.rounds import begin, settle
 from optrack.runner.session import Arm
 
 SUCCEEDED = RunEnded(outcome="succeeded", stage="teardown")
@@ -69,30 +70,6 @@ def run_launches(context: RunContext) -> None:
                 return
         if turn.is_last:
             settle(context)
-
-
-def begin(context: RunContext, arm: Arm) -> None:
-    """Record what a candidate's run will do, and lay down how it is measured and judged."""
-    session, run = context.session, arm.run
-    started = RunStarted(
-        item=run.item,
-        log_dir=str(arm.folder),
-        launches=session.most_launches,
-        repetitions=arm.recipe.repetitions,
-        at_most=session.is_sequential,
-    )
-    context.store.record(run.id, started)
-    if run.item == session.plan.baseline:
-        return
-    beside = session.baseline.run.id if session.baseline is not None else None
-    planned = Evaluator(context.store.reader, session.plan).planned(
-        run,
-        seed=session.seed,
-        interleaved=beside is not None,
-        baseline=beside if session.others else None,
-        companions=[other.run.id for other in session.candidates if session.others and other is not arm],
-    )
-    context.store.record(run.id, planned)
 
 
 def interrupted(result: RunEnded) -> RunEnded | None:
@@ -200,23 +177,6 @@ def teardown(launch: Launch) -> None:
         )
     for line in ended.left:
         launch.context.note(f"left after the teardown: {line}")
-
-
-def settle(context: RunContext) -> None:
-    """Mark, at the end of a round of a sequential session, the candidates of which more launches decide nothing."""
-    session, theirs = context.session, context.session.baseline
-    if theirs is None or not session.is_sequential:
-        return
-    reader = context.store.reader
-    baseline = reader.run(theirs.run.id).model_copy(update={"outcome": "succeeded"})
-    for arm in session.candidates:
-        if arm.result is None and not arm.is_settled:
-            candidate = reader.run(arm.run.id).model_copy(update={"outcome": "succeeded"})
-            arm.is_settled = Evaluator(reader, session.plan).settled(candidate, baseline)
-            if arm.is_settled:
-                made = session.kept + arm.launches
-                what = f"rounds: {arm.run.item}" if session.others else "pairs of launches"
-                context.note(f"settled after {made} {what}")
 
 
 def finish(context: RunContext) -> RunEnded:
