@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 from optrack.host.environment import content_digest
+from optrack.host.installed_files import edited_files
 from optrack.host.process_tree import Member, read_bytes, read_text
 from optrack.judge.variables import plain
 from optrack.model.secrets.masking import mask_text
@@ -153,6 +154,7 @@ def packages_part(interpreter: Interpreter, *, salt: bytes) -> Packages:
         editable=dict(sorted(editable.items())),
         direct=dict(sorted(direct.items())),
         startup=dict(sorted(startup.items())),
+        edited=edited_files([f for f in interpreter.folders if f not in interpreter.python_path]),
     )
 
 

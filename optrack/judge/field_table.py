@@ -62,6 +62,7 @@ def _informative(pattern: str, why: str = "", *, label: str = "", noted: bool = 
 
 
 _GIT = (
+    _informative("git.*.tracked.*", "names the files where `code` differs"),
     _stable(
         "git.*.code",
         "the code in the {name} repository",
@@ -136,6 +137,11 @@ _PACKAGES = (
         "packages.startup.*",
         "the start-up file {leaf}",
         "sitecustomize, usercustomize and .pth files run in every process before the server's code",
+    ),
+    _stable(
+        "packages.edited.*",
+        "the installed file {leaf}",
+        "what was edited in place or put beside packages: the files that no record of an installation accounts for",
     ),
     _stable("packages.python.version", "the server's Python"),
     _stable("packages.python.executable", "the interpreter of the server"),
