@@ -109,12 +109,18 @@ def _user_site(env: dict[str, str], argv: Sequence[str], version: str) -> list[P
 
 
 def _existing(folders: Sequence[Path]) -> list[Path]:
-    """Return the folders that exist, each real folder once."""
+    """Return the folders that exist, each real folder once, and those with packages that their .pth files add."""
     found: dict[Path, Path] = {}
     for folder in folders:
-        if folder.is_dir():
-            found.setdefault(folder.resolve(), folder)
+        for place in (folder, *_added(folder)) if folder.is_dir() else ():
+            found.setdefault(place.resolve(), place)
     return list(found.values())
+
+
+def _added(folder: Path) -> list[Path]:
+    lines = [line for file in sorted(folder.glob("*.pth")) for line in (read_text(file) or "").splitlines()]
+    places = [folder / line for line in lines if line and not line.startswith(("#", "import ", "import\t"))]
+    return [place for place in places if place.is_dir() and any(place.glob("*.dist-info"))]
 
 
 _DISTRIBUTION = re.compile(r"^(?P<name>.+?)-(?P<version>[^-]+)(?:-py[\d.]+)?\.(?:dist-info|egg-info)$")
