@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from optrack.app.baseline_refresh import next_choice
 from optrack.app.project import Project, now
 from optrack.app.spawn import await_runner, is_running, request_stop, spawn_runner, unrecorded
-from optrack.errors import NothingToRunError, StoreError, UsageError
+from optrack.errors import NothingToRunError, OptrackError, StoreError, UsageError
 from optrack.host.proc import is_alive
 from optrack.model.events import (
     Entry,
@@ -179,7 +179,7 @@ def poll(project: Project, run_id: str, wait_s: float) -> ProgressAnswer | Polle
     from optrack.app.answers.runs import PolledAnswer, ProgressAnswer, RunView
 
     reader = project.reader
-    run = reader.run(run_id)
+    run = find_run(project, run_id)
     deadline = time.monotonic() + min(max(wait_s, 0.0), _LONGEST_WAIT_S)
     while run.outcome is None and time.monotonic() < deadline:
         recover(project)
@@ -208,6 +208,35 @@ def _progress(event: Event, metric: str) -> str | None:
     return None
 
 
+def find_run(project: Project, name: str | None = None, *, goes_on: bool = False) -> Run:
+    """Return the run that a run's id or an item's means: of an item the one that goes on, or else its latest.
+
+    Without a name: the latest that goes on, or else the latest of all. With `goes_on`, only those that go on are
+    meant. Raises UsageError where there is none.
+    """
+    if name is None:
+        return going(project) if goes_on else _latest(project)
+    item = _item_called(project, name)
+    if item is None:
+        return project.reader.run(name)
+    plan = project.written.name
+    found = [run for run in project.reader.open_runs() if (run.plan, run.item) == (plan, item)]
+    if not found and not goes_on:
+        found = list(project.reader.runs(plan, item, 1))
+    if not found:
+        hint = "`optrack runs` lists the runs" if goes_on else f"`optrack run {item}` makes one"
+        raise UsageError(f"no run of {item} goes on" if goes_on else f"item {item} has no run yet", hint=hint)
+    return project.reader.run(found[-1].id)
+
+
+def _item_called(project: Project, name: str) -> str | None:
+    """Return the id of the plan's item with this name, if there is one and the plan can be read."""
+    with suppress(OptrackError):
+        state = project.recorded().find_state(name)
+        return state.item.id if state is not None else None
+    return None
+
+
 def going(project: Project) -> Run:
     """Return the latest run that is going on; raises UsageError where there is none."""
     found = [run for run in project.reader.open_runs() if not run.beside]
@@ -216,9 +245,22 @@ def going(project: Project) -> Run:
     return found[-1]
 
 
-def stop(project: Project, run_id: str, *, force: bool = False) -> Run:
-    """Ask the runner of this run to stop and return the run; raises UsageError if it isn't going on."""
-    run = project.reader.run(run_id)
+def _latest(project: Project) -> Run:
+    """Return the latest run that is going on, or else the latest of the plan that isn't a baseline beside another."""
+    with suppress(UsageError):
+        return going(project)
+    found = [run for run in project.reader.runs(project.written.name) if not run.beside]
+    if not found:
+        raise UsageError("there are no runs yet", hint="`optrack next` starts one")
+    return project.reader.run(found[0].id)
+
+
+def stop(project: Project, name: str | None = None, *, force: bool = False) -> Run:
+    """Ask the runner of a run to stop and return the run; raises UsageError if it isn't going on.
+
+    `name` is as `find_run` takes it; without one, the run that is going on.
+    """
+    run = find_run(project, name, goes_on=True)
     if run.outcome is not None:
         raise UsageError(f"run {run.id} has ended already: {run.outcome}")
     owner = project.reader.run(run.beside) if run.beside else run

@@ -198,23 +198,29 @@ def run(call: Call, items: tuple[str, ...], dry_run: bool, detach: bool, wait: b
 @click.argument("run", required=False)
 @standard
 def attach(call: Call, run: str | None) -> int:
-    """Follow a run that is going on, by default the latest, until it has ended. Ctrl-C stops the run."""
-    from optrack.app.running import going, recover
+    """Follow a run until it has ended: a run's id or an item's, by default the run that is going on.
+
+    Ctrl-C leaves, and the run goes on; `optrack stop` ends it.
+    """
+    from optrack.app.running import find_run, recover
     from optrack.cli.follow import Results
 
     recover(call.project)
-    found = call.project.reader.run(run) if run is not None else going(call.project)
+    found = find_run(call.project, run, goes_on=run is None)
     results = Results(call, single=True)
-    results.follow(found.beside or found.id)
+    results.follow(found.beside or found.id, leaves=True)
     return results.finish()
 
 
 @click.command("stop")
-@click.argument("run")
+@click.argument("run", required=False)
 @click.option("--force", is_flag=True, help="shorten the grace that the server gets")
 @standard
-def stop(call: Call, run: str, force: bool) -> int:
-    """Ask a run to stop, wait until it is torn down and recorded, and say how it ended."""
+def stop(call: Call, run: str | None, force: bool) -> int:
+    """Ask a run to stop, wait until it is torn down and recorded, and say how it ended.
+
+    RUN is a run's id or an item's, by default the run that is going on.
+    """
     from optrack.app.running import stop as ask_to_stop
     from optrack.cli.follow import Results
 

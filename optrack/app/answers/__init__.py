@@ -98,7 +98,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "next-all": ("runs.ResultsAnswer",),
     "next-explain": ("items.ChoiceAnswer",),
     "run": ("runs.ResultAnswer", "runs.DetachedAnswer"),
-    "attach": ("runs.ResultAnswer",),
+    "attach": ("runs.ResultAnswer", "runs.DetachedAnswer"),
     "stop": ("runs.ResultAnswer",),
     "watch": ("runs.TransitionLine", "runs.RunStartedLine", "runs.RunEndedLine"),
     "runs": ("runs.RunsAnswer",),
