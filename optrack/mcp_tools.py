@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from optrack.app import actions, importing, plan_queries, queries, rejudging, report_data, running
+from optrack.app import actions, importing, ongoing, plan_queries, queries, rejudging, report_data, running
 from optrack.app.answers import Answer
 from optrack.app.answers.decisions import (
     AblateAnswer,
@@ -18,8 +18,8 @@ from optrack.app.answers.decisions import (
     NoteAnswer,
     UndoneAnswer,
 )
-from optrack.app.answers.decisions import StartedAnswer as CampaignAnswer
-from optrack.app.answers.items import ShowItemAnswer
+from optrack.app.answers.decisions import StartedAnswer as CampaignStartedAnswer
+from optrack.app.answers.items import CampaignAnswer, ShowItemAnswer
 from optrack.app.answers.logs import json_log
 from optrack.app.answers.runs import (
     Result,
@@ -153,12 +153,14 @@ def run_all(project: Project, by: Literal["rank", "value"] = "rank", resume: boo
     """Start a campaign: every item in turn, in a process of its own that waits for the host. `status` tells how it
     goes; `stop` without a run ends it."""
     first, narration = running.start_all(project, by=by, wait=True, resume=resume)
-    return CampaignAnswer(log=str(narration), first=first)
+    return CampaignStartedAnswer(log=str(narration), first=first)
 
 
 def stop(project: Project, run: Run | None = None) -> Answer:
     """Ask a run to stop (by default the one that goes on, and its campaign), with its teardown; poll it until it
     has ended."""
+    if run is None and (ended := ongoing.end_waiting(project.settings, project.written.name)) is not None:
+        return CampaignAnswer(campaign=ended)
     return StoppingAnswer(run=running.stop(project, run).id)
 
 

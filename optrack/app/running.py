@@ -28,13 +28,7 @@ from optrack.model.wording import number
 from optrack.store.spool import spooled_runs
 
 if TYPE_CHECKING:
-    from optrack.app.answers.runs import (
-        PolledAnswer,
-        ProgressAnswer,
-        RunEndedLine,
-        RunStartedLine,
-        TransitionLine,
-    )
+    from optrack.app.answers.runs import PolledAnswer, ProgressAnswer
     from optrack.app.campaign import Campaign
 
 _POLL_S = 0.1
@@ -104,14 +98,24 @@ def start(
 
 
 def start_all(project: Project, *, by: str, wait: bool, resume: bool) -> tuple[str, Path]:
-    """Start running the whole plan, detached; return the first item and the file that it is narrated into."""
+    """Start running the whole plan, detached; return the first item and the file that it is narrated into.
+
+    Raises UsageError where a campaign of the plan goes on.
+    """
+    from optrack.app.ongoing import campaign_state, require_none
     from optrack.app.spawn import spawn_campaign
 
     campaign = project.campaign()
+    require_none(project.settings, campaign.plan.name)
     choice = next_choice(campaign, by=by)
     if choice.item is None:
         raise NothingToRunError(choice.summary, hint=_EXPLAINED)
-    log = spawn_campaign(project.settings, campaign.plan.path, by=by, wait=wait, resume=resume)
+    log, process = spawn_campaign(project.settings, campaign.plan.path, by=by, wait=wait, resume=resume)
+    while process.poll() is None:  # until it says itself that it goes on
+        state = campaign_state(project.settings, campaign.plan.name)
+        if state is not None and state.process.pid == process.pid:
+            break
+        time.sleep(_POLL_S)
     return choice.item, log
 
 
@@ -283,35 +287,3 @@ def recover(project: Project) -> tuple[str, ...]:
     from optrack.app.recovery import recover as close_dead_runs
 
     return close_dead_runs(project.store, settings.runs, settings.host)
-
-
-def changes(
-    campaign: Campaign, after: int | None, is_over: Callable[[], bool]
-) -> Iterator[TransitionLine | RunStartedLine | RunEndedLine | None]:
-    """Yield each transition after number `after` (None: from now on) and each begin and end of a run as it is
-    recorded, and None whenever nothing new has come, until `is_over`."""
-    from optrack.app.answers.runs import RunEndedLine, RunStartedLine, TransitionLine
-
-    reader, plan = campaign.reader, campaign.plan.name
-    last = after if after is not None else max((t.seq for t in reader.transitions(plan)), default=0)
-    outcomes = {run.id: run.outcome for run in reader.runs(plan)}
-    version = -1
-    while True:
-        current = reader.version()
-        if current != version:
-            version = current
-            for transition in reader.transitions(plan, after=last):
-                last = transition.seq
-                yield TransitionLine(**dict(transition))
-            for run in reversed(reader.runs(plan, limit=50)):
-                about = {"run": run.id, "item": run.item, "role": run.role, "who": run.actor}
-                if run.id not in outcomes:
-                    yield RunStartedLine(at=run.started_at, **about)
-                if run.outcome is not None and outcomes.get(run.id) is None:
-                    message = run.failure.message if run.failure else None
-                    ended = {"outcome": run.outcome, "stage": run.stage, "failure": message}
-                    yield RunEndedLine(at=run.ended_at, **about, **ended)
-                outcomes[run.id] = run.outcome
-        if is_over():
-            return
-        yield None

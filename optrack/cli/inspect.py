@@ -42,6 +42,8 @@ def status(call: Call) -> None:
         choice = next_choice(campaign)
         if choice.item or not answer.items:
             lines += ["", f"next: {choice.item}" if choice.item else choice.summary]
+        if answer.campaign is not None:
+            lines += ["", answer.campaign.text]
         if answer.sensitivity is not None:
             lines += ["", answer.sensitivity.text]
         return lines
@@ -228,7 +230,7 @@ def watch(call: Call, after: int | None, count: int | None, seconds: float | Non
 
     With --json each line is a JSON document of its own. Ctrl-C ends it; nothing else is affected.
     """
-    from optrack.app.running import changes
+    from optrack.app.watching import changes
 
     deadline = None if seconds is None else time.monotonic() + seconds
     printed = 0

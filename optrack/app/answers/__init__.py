@@ -99,7 +99,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "next-explain": ("items.ChoiceAnswer",),
     "run": ("runs.ResultAnswer", "runs.DetachedAnswer"),
     "attach": ("runs.ResultAnswer", "runs.DetachedAnswer"),
-    "stop": ("runs.ResultAnswer",),
+    "stop": ("runs.ResultAnswer", "items.CampaignAnswer"),
     "watch": ("runs.TransitionLine", "runs.RunStartedLine", "runs.RunEndedLine"),
     "runs": ("runs.RunsAnswer",),
     "log": ("runs.LogAnswer",),
