@@ -50,6 +50,6 @@ def test_a_campaign_that_waits_for_the_host_says_for_what_and_is_ended_by_stop(m
         wait_for(lambda: campaign(project)["state"] == "waiting", "the campaign to wait")
         assert str(holder.getsockname()[1]) in campaign(project)["waits_for"]
         stopped = json.loads(project.call("stop", "--json").out)["campaign"]
-        assert (stopped["state"], stopped["why"]) == ("ended", "it was stopped on request")
+        assert stopped["state"] == "ended" and "stopped" in stopped["why"]
         wait_for(lambda: project.processes() == [], "the runner's end")
     assert not any(run["item"] == "1" for run in project.runs())

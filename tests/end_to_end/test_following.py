@@ -73,7 +73,7 @@ def test_looking_ends_nothing_and_needs_no_id(make: Make) -> None:
     left = ended(attached)
     assert left.code == 130 and json.loads(left.out)["run"] == {"id": run, "outcome": None}
     assert json.loads(project.call("show", "--json").out)["run"]["id"] == run
-    assert project.call("stop", "2").code == 2
+    assert project.call("stop", "nothing").code == 2
     stopped = project.call("stop", "1", "--json")
     assert json.loads(stopped.out)["run"]["outcome"] == "interrupted"
     assert "begun" in project.call("log", "--which", "bench").out
