@@ -115,6 +115,11 @@ class Recipe(Written):
     factor: Text | None = Field(
         default=None, description="one name for all that the treatment changes together"
     )
+    subject: Annotated[Literal["workload"], one_of("workload")] | None = Field(
+        default=None,
+        description="`workload` where the item tries other work: else one that changes `bench`, or how the primary "
+        "metric is read, gets no verdict",
+    )
     gpus: (
         Annotated[
             str | int | tuple[int, ...],

@@ -170,6 +170,18 @@ class ProcessTree(Allowances):
     cgroup: ControlGroup | None = None
 
 
+class BenchWork(Part):
+    """What the passes of a benchmark were asked to do, as its tool repeats it (a list where passes differ).
+
+    `unread` has lines that may count failed requests in words that aren't known; `unseen` says why it can't be told
+    whether the passes reached the server.
+    """
+
+    settings: Mapping[str, Value] = {}
+    unread: list[str] = Field(default_factory=list)
+    unseen: Text = None
+
+
 class Snapshot(Frozen):
     """The parts of a snapshot. One that is None wasn't captured: a comparison of it is `unknown`.
 
@@ -185,6 +197,7 @@ class Snapshot(Frozen):
     files: Mapping[str, WatchedFile | str] | None = None
     processes: ProcessTree | None = None
     load: Load | None = None
+    work: Mapping[str, BenchWork | str] | None = None
 
     @property
     def repositories(self) -> dict[str, GitState]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from optrack.engines.protocol import BenchCommand
 from optrack.host import logs
@@ -12,11 +12,15 @@ from optrack.host.launch import StageFailed
 from optrack.host.parsing import ParseAnswer, ParseError, ParseRequest, ParseStoppedError
 from optrack.host.stretch import Stretch, tail_of
 from optrack.judge.failures import plain_failure
-from optrack.metrics.output import Parsed
+from optrack.metrics.output import Parsed, Setting
 from optrack.metrics.requests import asked_in_shell
+from optrack.metrics.tool import REPEATED
 from optrack.model.events import RepetitionMeasured, SamplesAdded
 from optrack.model.metrics import CHECK, Metric, Sample
+from optrack.model.part import Value
 from optrack.model.recipe_parts import Bench
+from optrack.model.snapshot import BenchWork, Snapshot
+from optrack.runner.capture import keep
 from optrack.runner.launch import Launch
 
 _LAST_BYTES = 2**20
@@ -76,6 +80,7 @@ def _samples(launch: Launch, bench: Bench, repetition: int) -> tuple[Sample, ...
     begin = logs.mark(launch.log)
     output = launch.run_command(command, "bench", recipe.timeout.bench_s)
     files = (rule.file for rule in recipe.metrics.values() if rule.file)
+    asked = asked_in_shell(command.shell, launch.env)
     answer = _parse(
         launch,
         ParseRequest(
@@ -86,7 +91,7 @@ def _samples(launch: Launch, bench: Bench, repetition: int) -> tuple[Sample, ...
             rules=recipe.metrics,
             files={f: launch.cwd / f.replace("$RUN_DIR", str(launch.place.run_dir)) for f in files},
             expected_requests=command.requests,
-            asked_requests=asked_in_shell(command.shell, recipe.env),
+            asked_requests=asked,
             primary=_primary(launch, bench),
         ),
     )
@@ -97,11 +102,38 @@ def _samples(launch: Launch, bench: Bench, repetition: int) -> tuple[Sample, ...
         raise StageFailed("parse", "failed", plain_failure("no_result", why, answer.tail))
     for note in parsed.notes:
         launch.context.note_once(launch.arm, note)
+    _keep_work(launch, bench.name, parsed, {} if asked is None else {"num_prompts": asked})
     measured = {reading.metric.name for reading in parsed.readings}
     logged = [reading for reading in answer.logged if reading.metric.name not in measured]
     parsed = parsed.model_copy(update={"readings": (*parsed.readings, *logged)})
     prefix = f"{bench.name}." if len(recipe.bench) > 1 else ""
     return _as_samples(parsed, launch.number, repetition, prefix)
+
+
+def _keep_work(launch: Launch, bench: str, parsed: Parsed, asked: Mapping[str, Setting]) -> None:
+    """Keep what a pass was asked to do, beside what those before it were."""
+    arm = launch.arm
+    work = dict((arm.snapshot and arm.snapshot.work) or {})
+    before = work.get(bench)
+    known = before if isinstance(before, BenchWork) else BenchWork(settings={}, unread=[])
+    settings = dict(known.settings)
+    for name, value in sorted({**asked, **parsed.settings}.items()):
+        if name in REPEATED:
+            settings[name] = _joined(settings.get(name), value)
+    unread = [
+        *known.unread,
+        *([parsed.unread] if parsed.unread and parsed.unread not in known.unread else []),
+    ]
+    work[bench] = known.model_copy(update={"settings": settings, "unread": unread})
+    if work[bench] != before:
+        keep(launch.context, arm, Snapshot(work=work))
+
+
+def _joined(before: Value, value: Setting) -> Value:
+    """Return a setting as all passes so far had it: one value, or the list of different ones."""
+    values = before if isinstance(before, list) else [] if before is None else [before]
+    joined = [*values, *([value] if value not in values else [])]
+    return joined[0] if len(joined) == 1 else joined
 
 
 def _primary(launch: Launch, bench: Bench) -> str:
