@@ -13,6 +13,7 @@ from optrack.host.gpus import GpuUse, gpu_use
 from optrack.host.launch import StageFailed, start_server
 from optrack.host.logs import Limits
 from optrack.host.process_tree import ProcessObservations
+from optrack.host.reach import Reach
 from optrack.host.stretch import Stretch
 from optrack.host.tree import Tree
 from optrack.judge.failures import plain_failure
@@ -95,7 +96,13 @@ class Launch:
             )
         return replace(self, env=env, gpus=gpus, server=self.arm.tree)
 
-    def run_command(self, command: BenchCommand, name: str, timeout_s: float) -> Stretch:
+    def reach(self) -> Reach | None:
+        """Return what sees whether a benchmark pass that begins now reaches the server; None without a server."""
+        return Reach(self.server.track, self.place.port) if self.server is not None else None
+
+    def run_command(
+        self, command: BenchCommand, name: str, timeout_s: float, reach: Reach | None = None
+    ) -> Stretch:
         """Run a command to its end, its output in `NAME.log`, and return what its parser is to read."""
         return run_bench(
             command,
@@ -111,6 +118,7 @@ class Launch:
             stage="setup" if name == "setup" else "bench",
             on_new=self.record_process,
             limits=self.limits,
+            reach=reach,
         )
 
 

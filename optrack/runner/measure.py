@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from optrack.engines.protocol import BenchCommand
 from optrack.host import logs
 from optrack.host.launch import StageFailed
 from optrack.host.parsing import ParseAnswer, ParseError, ParseRequest, ParseStoppedError
+from optrack.host.reach import Reached
+from optrack.host.regular import written_at
 from optrack.host.stretch import Stretch, tail_of
 from optrack.judge.failures import plain_failure
-from optrack.metrics.output import Parsed, Setting
+from optrack.metrics.output import Parsed
 from optrack.metrics.requests import asked_in_shell
 from optrack.metrics.tool import REPEATED
 from optrack.model.events import RepetitionMeasured, SamplesAdded
@@ -78,8 +80,12 @@ def _samples(launch: Launch, bench: Bench, repetition: int) -> tuple[Sample, ...
     recipe = launch.recipe
     command = launch.engine.bench(recipe, bench, launch.place)
     begin = logs.mark(launch.log)
-    output = launch.run_command(command, "bench", recipe.timeout.bench_s)
-    files = (rule.file for rule in recipe.metrics.values() if rule.file)
+    names = dict.fromkeys(rule.file for rule in recipe.metrics.values() if rule.file)
+    files = {name: launch.cwd / name.replace("$RUN_DIR", str(launch.place.run_dir)) for name in names}
+    before = {name: written_at(path) for name, path in files.items()}
+    reach = launch.reach()
+    output = launch.run_command(command, "bench", recipe.timeout.bench_s, reach)
+    reached = reach.result() if reach is not None else Reached(True)
     asked = asked_in_shell(command.shell, launch.env)
     answer = _parse(
         launch,
@@ -89,20 +95,23 @@ def _samples(launch: Launch, bench: Bench, repetition: int) -> tuple[Sample, ...
             log=Stretch.since(launch.log, begin) if launch.server is not None else None,
             engine=recipe.engine,
             rules=recipe.metrics,
-            files={f: launch.cwd / f.replace("$RUN_DIR", str(launch.place.run_dir)) for f in files},
+            files=files,
+            stale=tuple(f for f, at in before.items() if at is not None and at == written_at(files[f])),
             expected_requests=command.requests,
             asked_requests=asked,
             primary=_primary(launch, bench),
         ),
     )
-    parsed = answer.parsed
+    parsed = answer.parsed.because(reached.why if reached.is_so is False else None)
     if not parsed.readings:
         why = parsed.invalid or "the benchmark's output has no metric that its parser knows"
         why = "; ".join((why, *parsed.notes))
         raise StageFailed("parse", "failed", plain_failure("no_result", why, answer.tail))
     for note in parsed.notes:
         launch.context.note_once(launch.arm, note)
-    _keep_work(launch, bench.name, parsed, {} if asked is None else {"num_prompts": asked})
+    settings = {**({} if asked is None else {"num_prompts": asked}), **parsed.settings}
+    unseen = reached.why if reached.is_so is None else None
+    _keep_work(launch, bench.name, BenchWork(settings=settings, unread=[parsed.unread or ""], unseen=unseen))
     measured = {reading.metric.name for reading in parsed.readings}
     logged = [reading for reading in answer.logged if reading.metric.name not in measured]
     parsed = parsed.model_copy(update={"readings": (*parsed.readings, *logged)})
@@ -110,26 +119,24 @@ def _samples(launch: Launch, bench: Bench, repetition: int) -> tuple[Sample, ...
     return _as_samples(parsed, launch.number, repetition, prefix)
 
 
-def _keep_work(launch: Launch, bench: str, parsed: Parsed, asked: Mapping[str, Setting]) -> None:
+def _keep_work(launch: Launch, bench: str, seen: BenchWork) -> None:
     """Keep what a pass was asked to do, beside what those before it were."""
     arm = launch.arm
     work = dict((arm.snapshot and arm.snapshot.work) or {})
     before = work.get(bench)
     known = before if isinstance(before, BenchWork) else BenchWork(settings={}, unread=[])
     settings = dict(known.settings)
-    for name, value in sorted({**asked, **parsed.settings}.items()):
+    for name, value in sorted(seen.settings.items()):
         if name in REPEATED:
             settings[name] = _joined(settings.get(name), value)
-    unread = [
-        *known.unread,
-        *([parsed.unread] if parsed.unread and parsed.unread not in known.unread else []),
-    ]
-    work[bench] = known.model_copy(update={"settings": settings, "unread": unread})
+    unread = list(dict.fromkeys([*known.unread, *filter(None, seen.unread)]))
+    unseen = known.unseen or seen.unseen
+    work[bench] = BenchWork(settings=settings, unread=unread, **({"unseen": unseen} if unseen else {}))
     if work[bench] != before:
         keep(launch.context, arm, Snapshot(work=work))
 
 
-def _joined(before: Value, value: Setting) -> Value:
+def _joined(before: Value, value: Value) -> Value:
     """Return a setting as all passes so far had it: one value, or the list of different ones."""
     values = before if isinstance(before, list) else [] if before is None else [before]
     joined = [*values, *([value] if value not in values else [])]
