@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from optrack.app.project import Project, now
 from optrack.errors import UsageError
-from optrack.model.item import Adoption, Note, Transition
+from optrack.model.item import Adoption, ItemState, Note, Transition
 from optrack.model.plan import Item, RecipeLayer, Status
 from optrack.model.secrets.gate import Gate
 from optrack.model.treatment import leaves
@@ -137,6 +137,19 @@ def adopt(project: Project, item_id: str, *, why: str, anyway: bool = False) -> 
     """
     campaign = project.campaign()
     state = campaign.state(item_id)
+    require_adoptable(state, anyway=anyway)
+    return project.store.adopt(
+        campaign.plan.name,
+        state.item.id,
+        who=project.settings.actor,
+        why=why,
+        at=now(),
+        run=state.judgement.candidate if state.judgement else None,
+    )
+
+
+def require_adoptable(state: ItemState, *, anyway: bool = False) -> None:
+    """Raise UsageError for an item that is adopted already, or, unless `anyway`, isn't a fair improvement."""
     if state.adopted:
         raise UsageError(f"{state.item.id} is adopted already: nothing changes")
     verdict = state.judgement.verdict if state.judgement else None
@@ -148,14 +161,6 @@ def adopt(project: Project, item_id: str, *, why: str, anyway: bool = False) -> 
             f"the verdict on {state.item.id} {what}: only a fair improvement is adopted",
             hint="`--anyway` adopts it all the same, which is recorded",
         )
-    return project.store.adopt(
-        campaign.plan.name,
-        state.item.id,
-        who=project.settings.actor,
-        why=why,
-        at=now(),
-        run=state.judgement.candidate if state.judgement else None,
-    )
 
 
 def undo_adoption(project: Project) -> str:

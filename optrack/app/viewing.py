@@ -19,7 +19,7 @@ from optrack.judge.calibration import expectation_of
 from optrack.model.events import Entry
 from optrack.model.item import KnownFailure, Transition
 from optrack.model.judgement import Judgement
-from optrack.model.metrics import Sample, series_of
+from optrack.model.metrics import Sample, Series, series_of
 from optrack.model.plan import Plan
 from optrack.model.run import Outcome, Run, Stage, primary_metric
 from optrack.model.value import Frozen
@@ -59,7 +59,7 @@ class RunView:
 
 
 class Step(Frozen):
-    """A run of the campaign's history: median and range of the primary metric, None if it measured nothing."""
+    """A run of the campaign's history: level and range of the primary metric, None if it measured nothing."""
 
     run: Run
     outcome: Outcome
@@ -92,6 +92,16 @@ def runs_of(view: View, item: str) -> Sequence[Run]:
     runs = reader.runs(view.plan.name, item, LATEST)
     recent = reader.runs_by_id((run.id for run in runs[:_RECENT]), with_=["samples"])
     return [recent.get(run.id, run) for run in runs]
+
+
+def baseline_series(view: View) -> Series | None:
+    """Return what the baseline's latest good run measured, rather one made alone than one beside another item's."""
+    plan, reader = view.plan, view.campaign.reader
+    good = [run for run in reader.runs(plan.name, plan.baseline, LATEST) if run.outcome == "succeeded"]
+    latest = next((run for run in good if run.beside is None), good[0] if good else None)
+    if latest is None:
+        return None
+    return series_of(reader.samples([latest.id], plan.metric.name)[latest.id], plan.metric.name)
 
 
 def transitions_of(view: View, item: str) -> Sequence[Transition]:
@@ -194,7 +204,7 @@ def _step(run: Run, samples: tuple[Sample, ...], plan: Plan, adopted: Collection
     return Step(
         run=run,
         outcome=run.outcome or "interrupted",
-        value=statistics.median(values) if values else None,
+        value=series.level if series else None,
         low=min(values, default=None),
         high=max(values, default=None),
         is_baseline=bool(run.beside) or run.item == plan.baseline,

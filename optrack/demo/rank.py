@@ -20,7 +20,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # numpy takes most of the start-up: bad settings are refused before it is loaded
     import numpy as np
@@ -78,90 +78,64 @@ def connect(listener: socket.socket, rank: int, ports: list[int], channels: int,
     return links
 
 
-class Message(NamedTuple):
-    """A part of the buffer, to or from a peer over one channel."""
-
-    peer: int
-    channel: int
-    part: slice
+AllReduce = Callable[[], None]
+"""Sums up all ranks' buffers; the sum is in each buffer afterwards."""
 
 
-class Round(NamedTuple):
-    """What a rank does in one turn: it sends, then receives, adding to what is there or replacing it."""
+def ring(rank: int, ranks: int, links: Links, parts: list[Floats]) -> AllReduce:
+    """Around a ring: in each turn a rank sends on what it heard last, and adds what the one before sends."""
+    carried = [part.copy() for part in parts]
+    to, of = (rank + 1) % ranks, (rank - 1) % ranks
 
-    sends: list[Message]
-    receives: list[Message]
-    adds: bool
+    def all_reduce() -> None:
+        for part, carry in zip(parts, carried, strict=True):
+            carry[:] = part
+        for _ in range(ranks - 1):
+            _send(links, to, carried)
+            _receive(links, of, carried)
+            for part, carry in zip(parts, carried, strict=True):
+                part += carry
 
-
-def ring(rank: int, ranks: int, channels: int, size: int) -> list[Round]:
-    """Reduce-scatter, then all-gather: each turn, a rank sends a segment to the next and hears the one before."""
-    length = size // (channels * ranks)
-
-    def segment(index: int, peer: int) -> list[Message]:
-        starts = [(c * ranks + index % ranks) * length for c in range(channels)]
-        return [Message(peer % ranks, c, slice(at, at + length)) for c, at in enumerate(starts)]
-
-    def turn(out: int, back: int, adds: bool) -> Round:
-        return Round(segment(out, rank + 1), segment(back, rank - 1), adds)
-
-    scatter = [turn(rank - k, rank - k - 1, True) for k in range(ranks - 1)]
-    return scatter + [turn(rank + 1 - k, rank - k, False) for k in range(ranks - 1)]
+    return all_reduce
 
 
-def tree(rank: int, ranks: int, channels: int, size: int) -> list[Round]:
-    """Reduce up a binary tree to rank 0, then broadcast down: in a turn, a rank only sends or only receives."""
-    length = size // channels
-
-    def whole(peer: int) -> list[Message]:
-        return [Message(peer, c, slice(c * length, (c + 1) * length)) for c in range(channels)]
-
+def tree(rank: int, ranks: int, links: Links, parts: list[Floats]) -> AllReduce:
+    """Up a binary tree to rank 0, then down: in a turn, a rank only sends or only receives."""
+    landing = [part.copy() for part in parts]
     children = [child for child in (2 * rank + 1, 2 * rank + 2) if child < ranks]
-    parents = [(rank - 1) // 2] if rank else []
-    up = [Round([], whole(child), True) for child in children] + [Round(whole(p), [], True) for p in parents]
-    return up + [Round([], whole(p), False) for p in parents] + [Round(whole(c), [], False) for c in children]
 
-
-SCHEDULES: dict[str, Callable[[int, int, int, int], list[Round]]] = {"Ring": ring, "Tree": tree}
-
-
-def bound(schedule: list[Round], links: Links, buffer: Floats) -> list[tuple[list[Any], list[Any]]]:
-    """Return a schedule with its links and its parts of the buffer looked up, ready for `replay`."""
-    rounds = []
-    for turn in schedule:
-        sends = [(links[m.peer, m.channel].sendall, buffer[m.part].data) for m in turn.sends]
-        receives = []
-        for message in turn.receives:
-            part = buffer[message.part]
-            addend = part.copy() if turn.adds else None
-            landing = part if addend is None else addend
-            link = links[message.peer, message.channel]
-            receives.append((link.recv_into, landing.data, part.nbytes, part, addend))
-        rounds.append((sends, receives))
-    return rounds
-
-
-def replay(rounds: list[tuple[list[Any], list[Any]]]) -> None:
-    """Sum up all ranks' buffers; the sum is in each buffer afterwards."""
-    for sends, receives in rounds:
-        for send, data in sends:
-            send(data)
-        for receive, landing, nbytes, part, addend in receives:
-            if receive(landing, nbytes, socket.MSG_WAITALL) != nbytes:
-                raise ConnectionResetError("a rank has gone")
-            if addend is not None:
+    def all_reduce() -> None:
+        for child in children:
+            _receive(links, child, landing)
+            for part, addend in zip(parts, landing, strict=True):
                 part += addend
+        if rank:
+            _send(links, (rank - 1) // 2, parts)
+            _receive(links, (rank - 1) // 2, parts)
+        for child in children:
+            _send(links, child, parts)
+
+    return all_reduce
 
 
-def require_exchanges(rank: int, schedule: list[Round]) -> None:
+def _send(links: Links, peer: int, parts: list[Floats]) -> None:
+    for channel, part in enumerate(parts):
+        links[peer, channel].sendall(part.data)
+
+
+def _receive(links: Links, peer: int, parts: list[Floats]) -> None:
+    for channel, part in enumerate(parts):
+        if links[peer, channel].recv_into(part.data, part.nbytes, socket.MSG_WAITALL) != part.nbytes:
+            raise ConnectionResetError("a rank has gone")
+
+
+def require_exchanges(settings: dict[str, str], rank: int, ranks: int) -> None:
     """Raise NcclError for what a capture can't express: a turn in which a rank doesn't receive what it sends."""
-    for number, turn in enumerate(schedule):
-        sent, received = (sum(m.part.stop - m.part.start for m in part) for part in turn[:2])
-        if sent != received:
-            raise NcclError(
-                f"Capture graph failed: NCCL error: invalid usage: rank {rank} sends {4 * sent} bytes and receives "
-                f"{4 * received} in round {number}, but only exchanges can be captured (--disable-graph captures none)"
-            )
+    if settings["NCCL_ALGO"] == "Tree" and ranks > 1:
+        raise NcclError(
+            f"Capture graph failed: NCCL error: invalid usage: rank {rank} only sends or only receives in a turn of "
+            "a tree, but only exchanges can be captured (--disable-graph captures none)"
+        )
 
 
 class Model:
@@ -217,27 +191,22 @@ def serve(args: argparse.Namespace, settings: dict[str, str], links: Links, pipe
     import numpy as np
 
     channels = int(settings["NCCL_MAX_NCHANNELS"])
-    size = -(-HIDDEN // (args.tp * channels)) * args.tp * channels
-    buffer = np.zeros(size, np.float32)
+    length = -(-HIDDEN // channels)
+    buffer = np.zeros(length * channels, np.float32)
     model = Model(args.rank, args.tp, args.layers, buffer)
     logging.info("Load weight end. layers=%d, hidden=%d", args.layers, HIDDEN)
-
-    def schedule() -> list[Round]:
-        return SCHEDULES[settings["NCCL_ALGO"]](args.rank, args.tp, channels, size)
-
-    def eager() -> None:
-        replay(bound(schedule(), links, buffer))
-
-    all_reduce = eager
-    if not args.disable_graph:
-        logging.info("Capture graph begin. algorithm=%s, channels=%d", settings["NCCL_ALGO"], channels)
-        require_exchanges(args.rank, schedule())
-        captured = bound(schedule(), links, buffer)
-        logging.info("Capture graph end.")
+    parts = [buffer[channel * length : (channel + 1) * length] for channel in range(channels)]
+    make = tree if settings["NCCL_ALGO"] == "Tree" else ring
+    if args.disable_graph:
 
         def all_reduce() -> None:
-            replay(captured)
+            make(args.rank, args.tp, links, parts)()
 
+    else:
+        logging.info("Capture graph begin. algorithm=%s, channels=%d", settings["NCCL_ALGO"], channels)
+        require_exchanges(settings, args.rank, args.tp)
+        all_reduce = make(args.rank, args.tp, links, parts)
+        logging.info("Capture graph end.")
     pipe.send("ready")
     # All ranks share one core, which leaves the others to the clients: to wake a peer on another core takes longer
     # than a message does, and by how much varies from launch to launch.

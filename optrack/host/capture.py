@@ -40,8 +40,7 @@ CODE_S = 20.0
 
 
 class CodeCapture:
-    """The capture of code and watched files, in a thread of its own: of a large repository it goes on while the server
-    starts."""
+    """The capture of code and watched files in a thread: of a large repository it goes on while the server starts."""
 
     def __init__(
         self,
@@ -84,8 +83,8 @@ def capture_code(
 ) -> Snapshot:
     """Capture the code of the project and of the server's repository, and the watched files, until then."""
     return Snapshot(
-        git=_captured(lambda: _repositories(project, repo, copied_from, salt, until), dict, salt),
-        files=_captured(lambda: files_part(watch, until), dict, salt) if watch else {},
+        git=captured(lambda: _repositories(project, repo, copied_from, salt, until), dict, salt),
+        files=captured(lambda: files_part(watch, until), dict, salt) if watch else {},
     )
 
 
@@ -128,10 +127,10 @@ def capture_host(
     passed = {name: value for name, value in env.items() if value is not None}
     own = own_places(passed)
     return Snapshot(
-        env=_captured(
+        env=captured(
             lambda: passed_environment(env, names=relevant, salt=salt, places=own), Environment, salt
         ),
-        hardware=_captured(
+        hardware=captured(
             lambda: hardware_part(
                 salt=salt, visible=passed.get("CUDA_VISIBLE_DEVICES"), library=nvml, places=places
             ),
@@ -149,19 +148,24 @@ def capture_running(
     salt: bytes,
     names: Collection[str] = (),
     holders: Collection[int] = (),
+    earlier: Mapping[int, Member] | None = None,
+    project: Path | None = None,
+    port: int | None = None,
     proc: Path = Path("/proc"),
 ) -> Snapshot:
     """Capture what the processes of a running server show: effective environment, packages and start-up files
     of its interpreter, code of its editable packages, loaded libraries, affinity and limits. `pids` is the
-    whole tree, `holders` those of it that hold the server's port."""
-    members = serving_first(read_tree(pids, leader, proc), holders)
-    places = _places(members)
+    whole tree, `holders` those of it that hold the server's `port`; `earlier` is how they were seen before."""
+    members = serving_first(read_tree(pids, leader, proc, earlier), holders)
+    places = command_places(members, project)
     seen = capture_seen(members, recipe_env=recipe_env, salt=salt, names=names)
     return seen.model_copy(
         update={
-            "libraries": _captured(lambda: libraries_part(members, proc), Libraries, salt),
-            "processes": _captured(
-                lambda: processes_part(members, salt=salt, places=places, proc=proc), ProcessTree, salt
+            "libraries": captured(lambda: libraries_part(members, proc), Libraries, salt),
+            "processes": captured(
+                lambda: processes_part(members, salt=salt, places=places, port=port, proc=proc),
+                ProcessTree,
+                salt,
             ),
         }
     )
@@ -176,24 +180,34 @@ def capture_seen(
 ) -> Snapshot:
     """Capture what can be told of processes that may have ended since they were seen: effective environment,
     packages and start-up files of their interpreter, code of its editable packages."""
-    relevant, places = {*recipe_env, *names}, _places(members)
-    packages = _captured(lambda: _packages(members, salt), Packages, salt)
+    relevant, places = {*recipe_env, *names}, run_places(members)
+    packages = captured(lambda: server_packages(members, salt), Packages, salt)
     return Snapshot(
-        git=_captured(lambda: _editable(packages, salt), dict, salt),
-        env=_captured(
+        git=captured(lambda: _editable(packages, salt), dict, salt),
+        env=captured(
             lambda: server_environment(members, names=relevant, salt=salt, places=places), Environment, salt
         ),
         packages=packages,
     )
 
 
-def _places(members: Sequence[Member]) -> dict[str, str]:
+def run_places(members: Sequence[Member]) -> dict[str, str]:
+    """Return the folders of a run that its processes know by variables."""
     return own_places(next((member.environ for member in members if member.environ), {}))
 
 
+def command_places(members: Sequence[Member], project: Path | None) -> dict[str, str]:
+    """Return the folders that differ between two runs of a command: the run's, the code's, the project's."""
+    environ = next((member.environ for member in members if member.environ), {})
+    repo = {environ["REPO"].rstrip("/"): "$REPO"} if environ.get("REPO", "").startswith("/") else {}
+    folder = {str(project): "$PROJECT", str(project.resolve()): "$PROJECT"} if project is not None else {}
+    own = run_places(members)
+    run = {str(Path(place).parent): "$RUN" for place in own}
+    return folder | repo | run | own
+
+
 def merge(before: Snapshot, running: Snapshot) -> Snapshot:
-    """Return both captures as one snapshot; a part that both have is merged key by key, what ran counting
-    more."""
+    """Return both captures as one snapshot; a part that both have is merged key by key, what ran counting more."""
     parts: dict[str, Any] = {}
     for name in PARTS:
         old, new = getattr(before, name), getattr(running, name)
@@ -208,10 +222,8 @@ def _merged(old: Any, new: Any) -> Any:
 
 
 def capture_after(snapshot: Snapshot, *, salt: bytes) -> Snapshot:
-    """Look again at the code and the watched files of a snapshot at the end of its run.
-
-    What was edited meanwhile is listed under `edited_in_run` of its repository and flagged in `files`.
-    """
+    """Look again, at the end of a run, at its code and watched files: what was edited meanwhile is listed under
+    `edited_in_run` of its repository and flagged in `files`."""
     git = {name: _looked_again(about, salt) for name, about in (snapshot.git or {}).items()}
     files = {path: _read_again(path, about) for path, about in (snapshot.files or {}).items()}
     return snapshot.model_copy(update={"git": git or snapshot.git, "files": files or snapshot.files})
@@ -249,7 +261,7 @@ def _code_state(about: GitState) -> list[Any]:
     return [*own, {path: [module.commit, _code_state(module)] for path, module in about.submodules.items()}]
 
 
-def _captured(capture: Callable[[], Any], kind: Callable[..., Any], salt: bytes) -> Any:
+def captured(capture: Callable[[], Any], kind: Callable[..., Any], salt: bytes) -> Any:
     """Capture one part; whatever goes wrong with the system underneath leaves that part out, not the run."""
     try:
         return capture()
@@ -270,7 +282,7 @@ def _repositories(
     return found
 
 
-def _packages(members: Sequence[Member], salt: bytes) -> Packages | None:
+def server_packages(members: Sequence[Member], salt: bytes) -> Packages | None:
     for member in members:
         if interpreter := interpreter_of(member):
             return packages_part(interpreter, salt=salt)

@@ -84,7 +84,8 @@ def libraries_part(members: Sequence[Member], proc: Path = Path("/proc")) -> Lib
     for member in members:
         if member.shell:
             continue
-        for path in mapped(proc / str(member.pid) / "maps"):
+        seen = member.mapped if member.mapped is not None else mapped(proc / str(member.pid) / "maps")
+        for path in seen:
             if WATCHED.match(path.name) or path.name in {Path(entry).name for entry in preloaded}:
                 paths[str(path)] = path
     loaded: dict[str, Library] = {}

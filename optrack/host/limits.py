@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from optrack.host.environment import in_place, representative_processes
+from optrack.host.command_lines import process_line
+from optrack.host.environment import representative_processes
 from optrack.host.process_tree import Member, read_text
 from optrack.model.hardware import Allowances, ControlGroup
-from optrack.model.secrets.masking import mask_argv, mask_text
-from optrack.model.snapshot import Process, ProcessTree
+from optrack.model.snapshot import ProcessTree
 
 _UNLIMITED = 2**60
 
@@ -89,41 +89,63 @@ _LIMITS = {"locked_memory": "Max locked memory", "open_files": "Max open files",
 
 
 def processes_part(
-    members: Sequence[Member], *, salt: bytes, places: Mapping[str, str], proc: Path = Path("/proc")
+    members: Sequence[Member],
+    *,
+    salt: bytes,
+    places: Mapping[str, str],
+    port: int | None = None,
+    proc: Path = Path("/proc"),
 ) -> ProcessTree:
-    """Return the `processes` part: the tree for people, and what its working processes may use."""
+    """Return the `processes` part of a server: the tree, and what its working processes may use."""
     observed, _ = representative_processes(members)
     workers = observed or [member for member in members if not member.shell] or list(members)
     allowed = allowances([member.pid for member in workers], proc=proc)
-    part = ProcessTree(
-        count=len(members),
-        tree=[_line(member, members, salt, places) for member in members],
-        **{name: getattr(allowed, name) for name in allowed.model_fields_set},
-    )
+    part = _tree(members, allowed, salt=salt, places=places, port=port)
     return part.model_copy(update={"cgroup": cgroup_limits(workers[0].pid, proc=proc)}) if workers else part
 
 
-def allowances(pids: Sequence[int], *, proc: Path = Path("/proc")) -> Allowances:
-    """Return what processes may use: CPUs, NUMA nodes and policy, priority, soft limits; each once if they agree."""
-    return Allowances(
-        affinity=_common(pids, lambda pid: _status(proc, pid, "Cpus_allowed_list")),
-        memory_nodes=_common(pids, lambda pid: _status(proc, pid, "Mems_allowed_list")),
-        memory_policy=_common(pids, lambda pid: _memory_policy(proc, pid)),
-        nice=_common(pids, _nice),
-        scheduler=_common(pids, _policy),
-        limits={name: _common(pids, partial(_soft_limit, proc, title)) for name, title in _LIMITS.items()},
+def ended_processes_part(
+    members: Sequence[Member],
+    working: Sequence[Member],
+    *,
+    salt: bytes,
+    places: Mapping[str, str],
+    port: int | None,
+) -> ProcessTree:
+    """Return the same of processes that have ended, as they were seen while they lived; `working` did the work."""
+    allowed = next((member.allowed for member in working if member.allowed is not None), Allowances())
+    return _tree(members, allowed, salt=salt, places=places, port=port)
+
+
+def _tree(
+    members: Sequence[Member],
+    allowed: Allowances,
+    *,
+    salt: bytes,
+    places: Mapping[str, str],
+    port: int | None,
+) -> ProcessTree:
+    return ProcessTree(
+        count=len(members),
+        starts=1,
+        tree=[process_line(member, members, salt=salt, places=places, port=port) for member in members],
+        **{name: getattr(allowed, name) for name in allowed.model_fields_set},
     )
 
 
-def _line(member: Member, members: Sequence[Member], salt: bytes, places: Mapping[str, str]) -> Process:
-    pids = [other.pid for other in members]
-    state = "unreadable" if member.environ is None else "as its parent's start" if member.forked else "read"
-    return Process(
-        name=mask_text(member.name, salt),
-        pid=member.pid,
-        parent=pids.index(member.parent) if member.parent in pids else None,
-        command=[in_place(word, places) for word in mask_argv(member.argv[:200], salt)],
-        environment=state,
+def allowances(pids: Sequence[int], *, proc: Path = Path("/proc"), policy: bool = True) -> Allowances:
+    """Return what processes may use: CPUs, NUMA nodes and policy, priority, soft limits; each once if they agree.
+
+    Without `policy`, which takes long to read of a large process, the NUMA policy is left out.
+    """
+    placed = {"memory_policy": _common(pids, lambda pid: _memory_policy(proc, pid))} if policy else {}
+    return Allowances(
+        **placed,
+        affinity=_common(pids, lambda pid: _status(proc, pid, "Cpus_allowed_list")),
+        memory_nodes=_common(pids, lambda pid: _status(proc, pid, "Mems_allowed_list")),
+        nice=_common(pids, _nice),
+        scheduler=_common(pids, _policy),
+        limits={name: _common(pids, partial(_soft_limit, proc, title)) for name, title in _LIMITS.items()},
     )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from optrack.judge.variables import parse_environ, plain
+from optrack.model.hardware import Allowances
 
 _SHELLS = frozenset(
     (
@@ -20,9 +21,6 @@ _SHELLS = frozenset(
 
 _REMOTE = frozenset({"docker", "podman", "nerdctl", "kubectl", "ssh", "srun", "machinectl", "lxc"})
 """Clients that ask somebody else to run the program: its processes aren't in this tree."""
-
-_MOST_OBSERVED = 64
-"""A start that makes more processes compiles something; its workers come first."""
 
 _TRACKERS = re.compile(r"multiprocessing\.(?:resource_tracker|semaphore_tracker|forkserver)")
 _HELPERS = re.compile(
@@ -36,7 +34,12 @@ _HELPERS = re.compile(
 class Member:
     """One process of the tree. `environ` is None where the process overwrote it or it can't be read; `forked`
     means that the process is a copy of its parent, so that its environ shows the parent's start, not its
-    own; `serving`, that it is known to be of the server and not of what was started beside it."""
+    own; `serving`, that it is known to be of the server and not of what was started beside it.
+
+    `image` tells one executed program of a process from the next, `started` is the command line that it was executed
+    with as far as it was seen, before a title took its place. `brief` says that it was seen for a moment only;
+    `mapped` and `allowed` are what was seen of it while it lived, None where its /proc is still to be read.
+    """
 
     pid: int
     parent: int
@@ -47,6 +50,11 @@ class Member:
     forked: bool
     cwd: str | None = None
     serving: bool = False
+    image: str = ""
+    started: tuple[str, ...] = ()
+    brief: bool = False
+    mapped: tuple[Path, ...] | None = None
+    allowed: Allowances | None = None
 
     @property
     def shell(self) -> bool:
@@ -69,19 +77,47 @@ class Member:
         return _HELPERS.search(" ".join(self.argv)) is not None
 
 
-def read_tree(pids: Iterable[int], leader: int, proc: Path = Path("/proc")) -> list[Member]:
+def read_tree(
+    pids: Iterable[int], leader: int, proc: Path = Path("/proc"), earlier: Mapping[int, Member] | None = None
+) -> list[Member]:
     """Read the processes of a tree, the leader first, then by start; those that ended meanwhile are left
-    out."""
-    images: dict[int, str] = {}
+    out. What was seen `earlier` of the same executed program completes what it has overwritten since: a process
+    that sets its title may wipe its environment and its command line with it."""
+    earlier = earlier or {}
+    images = {pid: member.image for pid, member in earlier.items()}
     found: list[tuple[int, Member]] = []
     for pid in sorted(set(pids) | {leader}, key=lambda pid: (pid != leader, pid)):
         stat = _stat(proc / str(pid))
         if stat is None:
             continue
-        images[pid] = ",".join(stat[45:49]) if stat[47] != "0" else f"{pid}"
-        found.append((int(stat[19]), _member(pid, stat, proc)))
+        member = _completed(_member(pid, stat, proc), earlier.get(pid))
+        images[pid] = member.image
+        found.append((int(stat[19]), member))
     found.sort(key=lambda pair: (pair[1].pid != leader, pair[0], pair[1].pid))
-    return [_with_fork(member, images) for _, member in found]
+    members = {member.pid: _with_fork(member, images) for _, member in found}
+    for pid, member in members.items():
+        parent = members.get(member.parent) or earlier.get(member.parent)
+        if member.forked and member.environ is None and parent is not None:
+            members[pid] = replace(member, environ=parent.environ)
+    return list(members.values())
+
+
+def _image(stat: Sequence[str]) -> str:
+    """Return what tells one executed program from the next: where its arguments and environment lie; or nothing."""
+    return ",".join(stat[45:49]) if stat[47] != "0" else ""
+
+
+def _completed(member: Member, earlier: Member | None) -> Member:
+    if earlier is None or earlier.image != member.image or earlier.executable != member.executable:
+        return member
+    return replace(
+        member,
+        environ=earlier.environ or member.environ,
+        started=earlier.started or member.started,
+        cwd=earlier.cwd or member.cwd,
+        mapped=earlier.mapped,
+        allowed=earlier.allowed,
+    )
 
 
 def serving_first(members: Sequence[Member], holders: Collection[int]) -> list[Member]:
@@ -98,33 +134,6 @@ def serving_first(members: Sequence[Member], holders: Collection[int]) -> list[M
             pid = by_pid[pid].parent
     told = [replace(m, serving=True) if m.pid in serving else m for m in members]
     return sorted(told, key=lambda member: not member.serving)
-
-
-class ProcessObservations:
-    """The processes of a tree as they were while they lived: one that has ended can still be told of.
-
-    They are looked at whenever another one appears, and by then those before it run the program that they were
-    started for.
-    """
-
-    def __init__(self, proc: Path = Path("/proc")) -> None:
-        self._proc = proc
-        self._found: dict[int, Member] = {}
-        self._leader: int | None = None
-
-    def look(self, pid: int) -> None:
-        """Look at a new process, the leader at first, and again at those before it."""
-        self._leader = pid if self._leader is None else self._leader
-        if len(self._found) >= _MOST_OBSERVED:
-            return
-        for member in read_tree([*self._found, pid], self._leader, self._proc):
-            if member.environ is not None or member.pid not in self._found:
-                self._found[member.pid] = member
-
-    @property
-    def members(self) -> list[Member]:
-        """The processes in the order of their appearance, each as it was seen last."""
-        return list(self._found.values())
 
 
 def _with_fork(member: Member, images: dict[int, str]) -> Member:
@@ -146,6 +155,8 @@ def _member(pid: int, stat: list[str], proc: Path) -> Member:
         environ=None if data is None else parse_environ(data),
         forked=False,
         cwd=read_link(folder / "cwd"),
+        image=_image(stat) or f"{pid}",
+        started=argv,
     )
 
 

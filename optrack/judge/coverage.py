@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 Declared = Mapping[str, tuple[Any, Any]]
 Path = tuple[str, ...]
 
 _COMMAND_KEYS = ("server", "launch", "engine", "cwd", "port")
+_BENCH_KEYS = ("bench", "warmup", "engine", "cwd", "port")
 _PATCHED = ("code", "untracked", "left_out", "edited_in_run")
 _PLACED = ("affinity", "memory_nodes", "memory_policy", "nice", "scheduler", "limits")
 _ENGINE_VARIABLES = ("SGLANG_", "SGL_", "VLLM_")
@@ -47,6 +48,31 @@ def covering_leaf(path: Path, baseline: Any, candidate: Any, declared: Declared)
         "load": _device,
     }
     return covers[path[0]](path, declared) if path[0] in covers else None, True
+
+
+def covering_command(field: str, words: Collection[str], *, own: bool, declared: Declared) -> str | None:
+    """Return the declared leaf that speaks of how a process was started; `words` are those that only one side has.
+
+    A variable speaks of words that hold its value. What a program starts itself (`own`) goes with whatever is declared
+    to change that program.
+    """
+    keys = _BENCH_KEYS if field.startswith("bench") else _COMMAND_KEYS
+    if leaf := _first(declared, *keys):
+        return leaf
+    if own and (leaf := _first(declared, "env", "patch", "repo")):
+        return leaf
+    values = [word for word in words if not word.startswith("-") or "=" in word] or list(words)
+    for leaf, sides in declared.items():
+        texts = [str(value) for value in sides if value is not None] if leaf.startswith("env.") else []
+        parts = {part for text in texts for part in (text, *text.split()) if len(part) > 1}
+        if values and all(any(part in word for part in parts) for word in values):
+            return leaf
+    return None
+
+
+def covering_bench(declared: Declared) -> str | None:
+    """Return the declared leaf by which the benchmark itself is another one."""
+    return _first(declared, *_BENCH_KEYS)
 
 
 def _agrees(declared: Any, seen: Any) -> bool:

@@ -8,10 +8,12 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from optrack.judge.applied import not_applied, unseen_treatment
-from optrack.judge.coverage import covering_leaf
+from optrack.judge.coverage import covering_bench, covering_leaf
 from optrack.judge.field_table import Field
 from optrack.judge.fields import dotted, field_of, leaves, sentence
+from optrack.judge.processes import process_differences
 from optrack.judge.unseen import Repositories, captured, missing_part, unseen_sections, with_unfound
+from optrack.judge.variable_use import by_the_program
 from optrack.judge.variables import is_noise
 from optrack.model.judgement import Comparison, Difference
 from optrack.model.part import Part, plain
@@ -51,7 +53,7 @@ def differences(
     """
     found: list[Difference] = []
     for part in PARTS:
-        if part == "work":
+        if part in ("bench", "work"):
             continue
         ours, theirs = getattr(candidate, part), getattr(baseline, part)
         if not captured(ours) or not captured(theirs):
@@ -60,9 +62,11 @@ def differences(
         if part == "git":
             ours, theirs = with_unfound(ours, theirs, candidate), with_unfound(theirs, ours, baseline)
         found.extend(_part_differences(part, theirs, ours, declared))
-    found = _by_the_program(
+    found.extend(process_differences("processes", baseline.processes, candidate.processes, declared))
+    found = by_the_program(
         _without_echoes(found), candidate.env or Environment(), baseline.env or Environment()
     )
+    found.extend(_bench_differences(baseline, candidate, found, declared))
     found = list(settled(found, accepted))
     order = {"unexplained": 0, "unknown": 1, "volatile": 2, "declared": 3}
     return tuple(sorted(found, key=lambda d: (d.severity != "blocking", order[d.cls])))
@@ -77,39 +81,58 @@ def comparison(differences: Sequence[Difference]) -> Comparison:
     return "unknown" if blocking else "fair"
 
 
-def _by_the_program(
-    found: list[Difference], candidate: Environment, baseline: Environment
+def _bench_differences(
+    baseline: Snapshot,
+    candidate: Snapshot,
+    shown: Sequence[Difference],
+    declared: Mapping[str, tuple[Any, Any]],
 ) -> list[Difference]:
-    """Turn into notes the variables that the server's own program set for its workers while it ran.
+    """Return what differs in the benchmark's processes, without what is already shown as the server's or as passed on.
 
-    Neither runner, shell nor wrapper gave them: no side was passed them, and the main process began without
-    them. With the same code, packages and start-up files on both sides, such a difference follows from the
-    treatment or is the program's own (an id that it draws anew at each start).
+    A benchmark whose packages aren't told runs in the server's interpreter.
     """
-    if any(d.severity == "blocking" and d.field.startswith(("git.", "packages", "files")) for d in found):
-        return found
-    return [
-        d.model_copy(
-            update={
-                "severity": "note",
-                "meaning": f"{d.meaning} The server's own program set it at run time.",
-            }
-        )
-        if d.cls == "unexplained"
-        and d.field.startswith("env.server.")
-        and all(_set_at_run_time(d.field.removeprefix("env.server."), side) for side in (candidate, baseline))
-        else d
+    theirs, ours = baseline.bench, candidate.bench
+    if theirs is None or ours is None:
+        return missing_part("bench", theirs is not None, ours is not None)
+    found: list[Difference] = []
+    for part in ("env", "packages", "libraries", "processes"):
+        sides = [getattr(side.bench, part) or getattr(side, part) for side in (baseline, candidate)]
+        if all(captured(side) for side in sides):
+            found.extend(_part_differences(part, sides[0], sides[1], declared))
+    told = {(d.field.rpartition("env.passed.")[2], _text(d.baseline), _text(d.candidate)) for d in shown}
+    told |= {(d.field.rpartition("env.server.")[2], _text(d.baseline), _text(d.candidate)) for d in shown}
+    fresh = [
+        _of_the_benchmark(d)
         for d in found
+        if not _is_unseen(d)
+        and (d.field.rpartition("env.server.")[2], _text(d.baseline), _text(d.candidate)) not in told
     ]
+    fresh += process_differences("bench.processes", theirs.processes, ours.processes, declared)
+    leaf = covering_bench(declared)
+    return [d if leaf is None else _declared_by(d, leaf) for d in fresh]
 
 
-def _set_at_run_time(name: str, env: Environment) -> bool:
-    if name in (env.passed or {}):
-        return False
-    if (env.server or {}).get(name) is None:
-        return True
-    differing = (env.differing or {}).get(name)
-    return differing is not None and differing.has("leader") and differing.leader is None
+def _is_unseen(difference: Difference) -> bool:
+    """Whether one side's benchmark may merely have been too short for something to be seen of it; what it was passed
+    is compared all the same."""
+    part = difference.field.partition(".")[0]
+    return difference.cls == "unknown" or (
+        part in ("libraries", "processes") and None in (difference.baseline, difference.candidate)
+    )
+
+
+def _of_the_benchmark(difference: Difference) -> Difference:
+    meaning = difference.meaning.replace("the server's", "the benchmark's")
+    return difference.model_copy(
+        update={"field": f"bench.{difference.field}", "meaning": f"In the benchmark: {meaning}"}
+    )
+
+
+def _declared_by(difference: Difference, leaf: str) -> Difference:
+    if difference.severity == "note":
+        return difference
+    meaning = f"{difference.meaning} It goes with the declared {leaf}."
+    return difference.model_copy(update={"cls": "declared", "severity": "note", "meaning": meaning})
 
 
 def _part_differences(

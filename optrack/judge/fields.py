@@ -21,7 +21,7 @@ _PATTERNS = tuple((_compiled(field.pattern), field) for field in FIELDS)
 @lru_cache(maxsize=16384)
 def field_of(path: tuple[str, ...]) -> Field | None:
     """Return the declaration of the field at this path, or None if nobody declared it."""
-    text = "\0".join(path)
+    text = "\0".join(path[1:] if path[0] == "bench" else path)
     return next((field for pattern, field in _PATTERNS if pattern.fullmatch(text)), None)
 
 

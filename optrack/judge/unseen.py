@@ -12,7 +12,7 @@ from optrack.model.snapshot import Environment, GitState, Program, Snapshot, Unr
 NEEDED = ("git", "env", "hardware")
 """Parts without which nothing can be said of a comparison, even if neither side has them."""
 
-ONLY_WHEN_READY = ("arguments.reported", "libraries", "processes", "load")
+ONLY_WHEN_READY = ("arguments.reported", "libraries", "processes", "bench", "load")
 """What is captured of a server that is ready, and of no other."""
 
 

@@ -153,19 +153,35 @@ class WatchedFile(Part):
 
 
 class Process(Part):
-    """A process of the server's tree; `parent` is its parent's place in the list."""
+    """A process of a tree; `parent` is its parent's place in the list.
+
+    `program` is its executable, links resolved. `command` is its command line as it was seen last, `started` the one
+    that it was executed with, where it gave itself a title since. `starts` says in how many of the tree's starts it
+    was seen; `brief`, that it ended too soon to be seen each time. `role` is
+    `shell` or `helper` where it serves nothing.
+    """
 
     name: Text = None
     pid: int | None = None
     parent: int | None = None
+    program: Text = None
     command: list[str] = Field(default_factory=list)
+    started: list[str] | None = None
+    cwd: Text = None
     environment: Text = None
+    role: Text = None
+    brief: bool | None = None
+    starts: int | None = None
 
 
 class ProcessTree(Allowances):
-    """The server's processes, and what those that work may use."""
+    """Processes of the server or of the benchmark, and what those that work may use.
+
+    `starts` says how often the tree was started (a server's launches, a benchmark's passes) and seen.
+    """
 
     count: int | None = None
+    starts: int | None = None
     tree: list[Process] = Field(default_factory=list)
     cgroup: ControlGroup | None = None
 
@@ -182,6 +198,15 @@ class BenchWork(Part):
     unseen: Text = None
 
 
+class BenchProcesses(Part):
+    """What the benchmark's processes had, as of a server: variables, packages, libraries and the processes."""
+
+    env: Environment | None = None
+    packages: Packages | None = None
+    libraries: Libraries | None = None
+    processes: ProcessTree | None = None
+
+
 class Snapshot(Frozen):
     """The parts of a snapshot. One that is None wasn't captured: a comparison of it is `unknown`.
 
@@ -196,6 +221,7 @@ class Snapshot(Frozen):
     hardware: Hardware | None = None
     files: Mapping[str, WatchedFile | str] | None = None
     processes: ProcessTree | None = None
+    bench: BenchProcesses | None = None
     load: Load | None = None
     work: Mapping[str, BenchWork | str] | None = None
 

@@ -12,7 +12,7 @@ from optrack.judge.evidence import CONFIDENCE, compared
 from optrack.judge.multiplicity import family_statement
 from optrack.model.item import ItemState
 from optrack.model.judgement import Difference, Judgement
-from optrack.model.metrics import Sample
+from optrack.model.metrics import Metric, Sample
 from optrack.model.plan import Quantity
 from optrack.model.run import Failure, Run
 from optrack.plan.schedule import comparisons
@@ -76,12 +76,12 @@ def baseline_run(log: Log) -> Run | None:
     return latest[0] if latest else None
 
 
-def best_item(log: Log) -> ItemState | None:
-    """Return the item with the largest fair improvement in force, or None."""
-    sign = -1 if log.metric.better == "lower" else 1
+def best_item(states: Sequence[ItemState], metric: Metric) -> ItemState | None:
+    """Return the item with the largest fair improvement in force, the first of equals, or None."""
+    sign = -1 if metric.better == "lower" else 1
     gains = {
         sign * state.judgement.effect.relative: state
-        for state in reversed(log.states)
+        for state in reversed(states)
         if state.judgement is not None
         and state.judgement.verdict == "improvement"
         and state.judgement.comparison == "fair"
@@ -100,7 +100,7 @@ def target_bound(log: Log) -> float | None:
 
 def best_level(log: Log) -> float | None:
     """Return the better level of the baseline and the best item, None where neither was measured."""
-    best, base = best_item(log), baseline_run(log)
+    best, base = best_item(log.states, log.metric), baseline_run(log)
     runs: list[tuple[Run | None, Run | None]] = [(base, None)]
     if best and best.judgement:
         runs.append((log.run(best.judgement.candidate), log.run(best.judgement.baseline)))

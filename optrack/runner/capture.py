@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from optrack.host import logs, proc
-from optrack.host.capture import CODE_S, CodeCapture, capture_host, capture_running, capture_seen, merge
+from optrack.host.bench_capture import capture_bench
+from optrack.host.capture import (
+    CODE_S,
+    CodeCapture,
+    capture_host,
+    capture_running,
+    capture_seen,
+    merge,
+)
 from optrack.host.environment import with_later
 from optrack.host.launch import StageFailed
+from optrack.host.observer import TreeObserver
 from optrack.host.patching import CopyError, CopyStoppedError, PatchError, patched_copy, repository_of
 from optrack.judge.applied import arguments_part, rewritten_arguments
 from optrack.judge.difference import differences
 from optrack.judge.failures import plain_failure
+from optrack.judge.processes import joined
 from optrack.judge.unseen import unread_sentences
 from optrack.model.events import PartsCaptured, Remarked
-from optrack.model.snapshot import Arguments, Environment, GitState, Snapshot
+from optrack.model.snapshot import Arguments, BenchProcesses, Environment, GitState, Snapshot
 from optrack.runner.context import RunContext
 from optrack.runner.launch import Launch
 from optrack.runner.session import Arm
@@ -69,6 +79,7 @@ def capture_server(launch: Launch) -> None:
         return
     session, arm = launch.context.session, launch.arm
     pids = [process.pid for process in launch.server.track()]
+    launch.observer.stop()
     running = capture_running(
         pids,
         leader=launch.server.leader.pid,
@@ -76,6 +87,9 @@ def capture_server(launch: Launch) -> None:
         salt=session.salt,
         names=session.variables,
         holders=proc.holders(launch.place.port, pids),
+        earlier=launch.observer.by_pid,
+        project=session.settings.project,
+        port=launch.place.port,
     )
     report = launch.engine.report(launch.recipe, launch.place)
     if report is not None and report.get("ours") is False:
@@ -96,8 +110,9 @@ def capture_failed_start(launch: Launch) -> None:
     A shell that had not come to start the server yet shows nothing of the server's environment.
     """
     session, arm = launch.context.session, launch.arm
+    launch.observer.stop()
     seen = capture_seen(
-        launch.observations.members,
+        launch.observer.members,
         recipe_env=launch.recipe.env,
         salt=session.salt,
         names=session.variables,
@@ -112,6 +127,42 @@ def capture_failed_start(launch: Launch) -> None:
     first = (arm.snapshot or Snapshot()).env or Environment()
     if env.program is not None and env.program == first.program:
         _compare_with_first(launch, Snapshot(env=env))
+
+
+def capture_passes(launch: Launch, observers: Sequence[TreeObserver]) -> None:
+    """Capture what the processes of one repetition's benchmarks had, as they were seen while they lived.
+
+    What is otherwise in a later repetition is kept as one of several values.
+    """
+    session, arm = launch.context.session, launch.arm
+    seen = capture_bench(
+        [member for observer in observers for member in observer.members],
+        [member for observer in observers for member in observer.lasting],
+        recipe_env=launch.recipe.env,
+        salt=session.salt,
+        names=session.variables,
+        project=session.settings.project,
+        port=launch.place.port,
+    )
+    first = arm.snapshot.bench if arm.snapshot is not None else None
+    if first is not None:
+        seen = with_later_pass(first, seen)
+    elif arm.snapshot is not None and seen.packages == arm.snapshot.packages:
+        seen = seen.model_copy(update={"packages": None})
+    keep(launch.context, arm, Snapshot(bench=seen))
+
+
+def with_later_pass(first: BenchProcesses, later: BenchProcesses) -> BenchProcesses:
+    """Return what was captured of a benchmark with what another pass of it had otherwise."""
+    env, now = first.env, later.env
+    if env is not None and now is not None and env.server is not None and now.server is not None:
+        before, after = env.server, now.server
+        names = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
+        env = env.model_copy(update={"server": with_later(before, after, names)}) if names else env
+    processes = first.processes
+    if processes is not None and later.processes is not None:
+        processes = joined(processes, later.processes)
+    return first.model_copy(update={"env": env, "processes": processes})
 
 
 def keep(context: RunContext, arm: Arm, captured: Snapshot) -> None:
@@ -151,6 +202,7 @@ def _compare_with_first(launch: Launch, running: Snapshot) -> None:
     """Note what the processes of a later launch have otherwise than those of the first, and keep which of the
     variables differ: what only some of a run's launches had isn't what the run had."""
     first = launch.arm.snapshot or Snapshot()
+    running = running.model_copy(update={"bench": first.bench})
     names = []
     for difference in differences(merge(first, running), first, declared={}):
         if difference.severity == "blocking" and difference.cls == "unexplained":
@@ -160,9 +212,12 @@ def _compare_with_first(launch: Launch, running: Snapshot) -> None:
             if difference.field.startswith("env.server."):
                 names.append(difference.field.removeprefix("env.server."))
     before, now = [env.server if env else None for env in (first.env, running.env)]
+    more = Snapshot()
     if names and before is not None and now is not None:
-        env = Environment(server=with_later(before, now, names))
-        keep(launch.context, launch.arm, Snapshot(env=env))
+        more = Snapshot(env=Environment(server=with_later(before, now, names)))
+    if first.processes is not None and running.processes is not None:
+        more = more.model_copy(update={"processes": joined(first.processes, running.processes)})
+    keep(launch.context, launch.arm, more)
 
 
 def _arguments(launch: Launch, report: Mapping[str, Any] | None) -> Arguments:

@@ -12,7 +12,7 @@ from optrack.host.fitness import free_port, is_free, port_problem
 from optrack.host.gpus import GpuUse, gpu_use
 from optrack.host.launch import StageFailed, start_server
 from optrack.host.logs import Limits
-from optrack.host.process_tree import ProcessObservations
+from optrack.host.observer import TreeObserver
 from optrack.host.reach import Reach
 from optrack.host.stretch import Stretch
 from optrack.host.tree import Tree
@@ -36,7 +36,7 @@ class Launch:
     env: dict[str, str]
     server: Tree | None = None
     gpus: tuple[GpuUse, ...] = ()
-    observations: ProcessObservations = field(default_factory=ProcessObservations)
+    observer: TreeObserver = field(default_factory=TreeObserver)
 
     @property
     def recipe(self) -> Recipe:
@@ -81,7 +81,7 @@ class Launch:
     def observe(self, process: ProcessId) -> None:
         """Record a process of the server, and look at it while it lives."""
         self.record_process(process)
-        self.observations.look(process.pid)
+        self.observer.look(process.pid)
 
     def with_server(self) -> Launch:
         """Start the server, if the recipe has one, and return the launch with it."""
@@ -101,9 +101,21 @@ class Launch:
         return Reach(self.server.track, self.place.port) if self.server is not None else None
 
     def run_command(
-        self, command: BenchCommand, name: str, timeout_s: float, reach: Reach | None = None
+        self,
+        command: BenchCommand,
+        name: str,
+        timeout_s: float,
+        observer: TreeObserver | None = None,
+        reach: Reach | None = None,
     ) -> Stretch:
-        """Run a command to its end, its output in `NAME.log`, and return what its parser is to read."""
+        """Run a command to its end, its output in `NAME.log`, and return what its parser is to read; its processes
+        are looked at by `observer`, its connections by `reach`."""
+
+        def on_new(process: ProcessId) -> None:
+            self.record_process(process)
+            if observer is not None:
+                observer.look(process.pid)
+
         return run_bench(
             command,
             cwd=self.cwd,
@@ -116,7 +128,7 @@ class Launch:
             env=self.env,
             server_log=self.log if self.server else None,
             stage="setup" if name == "setup" else "bench",
-            on_new=self.record_process,
+            on_new=on_new,
             limits=self.limits,
             reach=reach,
         )

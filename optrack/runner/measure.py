@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from optrack.engines.protocol import BenchCommand
 from optrack.host import logs
 from optrack.host.launch import StageFailed
+from optrack.host.observer import TreeObserver
 from optrack.host.parsing import ParseAnswer, ParseError, ParseRequest, ParseStoppedError
 from optrack.host.reach import Reached
 from optrack.host.regular import written_at
@@ -22,7 +23,7 @@ from optrack.model.metrics import CHECK, Metric, Sample
 from optrack.model.part import Value
 from optrack.model.recipe_parts import Bench
 from optrack.model.snapshot import BenchWork, Snapshot
-from optrack.runner.capture import keep
+from optrack.runner.capture import capture_passes, keep
 from optrack.runner.launch import Launch
 
 _LAST_BYTES = 2**20
@@ -44,7 +45,7 @@ def measure(launch: Launch) -> None:
         if launch.server is not None and (why := launch.engine.settle(launch.recipe, launch.place)):
             context.note_once(arm, why)
         with arm.sampling(context.session.gpus):
-            samples = tuple(s for b in launch.recipe.bench for s in _samples(launch, b, repetition))
+            samples = _pass(launch, repetition)
         context.store.record(
             arm.run.id,
             RepetitionMeasured(
@@ -75,7 +76,22 @@ def run_checks(launch: Launch) -> None:
         launch.context.store.record(launch.arm.run.id, SamplesAdded(samples=(sample,)))
 
 
-def _samples(launch: Launch, bench: Bench, repetition: int) -> tuple[Sample, ...]:
+def _pass(launch: Launch, repetition: int) -> tuple[Sample, ...]:
+    """Run every benchmark once, and keep what its processes had whatever came of it."""
+    observers = [TreeObserver() for _ in launch.recipe.bench]
+    try:
+        return tuple(
+            sample
+            for bench, observer in zip(launch.recipe.bench, observers, strict=True)
+            for sample in _samples(launch, bench, repetition, observer)
+        )
+    finally:
+        for observer in observers:
+            observer.stop()
+        capture_passes(launch, observers)
+
+
+def _samples(launch: Launch, bench: Bench, repetition: int, observer: TreeObserver) -> tuple[Sample, ...]:
     """Run one benchmark pass and return its samples; raises StageFailed if it gave nothing usable."""
     recipe = launch.recipe
     command = launch.engine.bench(recipe, bench, launch.place)
@@ -83,8 +99,9 @@ def _samples(launch: Launch, bench: Bench, repetition: int) -> tuple[Sample, ...
     names = dict.fromkeys(rule.file for rule in recipe.metrics.values() if rule.file)
     files = {name: launch.cwd / name.replace("$RUN_DIR", str(launch.place.run_dir)) for name in names}
     before = {name: written_at(path) for name, path in files.items()}
-    reach = launch.reach()
-    output = launch.run_command(command, "bench", recipe.timeout.bench_s, reach)
+    reach = launch.reach() if command.asks_server else None
+    output = launch.run_command(command, "bench", recipe.timeout.bench_s, observer, reach)
+    observer.stop()
     reached = reach.result() if reach is not None else Reached(True)
     asked = asked_in_shell(command.shell, launch.env)
     answer = _parse(

@@ -160,7 +160,6 @@ class OptrackApp(App[None]):
         self.switch_mode(mode)
 
     def show_item(self, item: str) -> None:
-        """Show this item."""
         self.selected = item
         self._show("item")
         cast("ItemScreen", self.screen).open(item)
@@ -171,28 +170,23 @@ class OptrackApp(App[None]):
         cast("LiveScreen", self.screen).open(run)
 
     def show_comparison(self, candidate: str, baseline: str | None = None) -> None:
-        """Compare two runs or items."""
         self._show("compare")
         cast("CompareScreen", self.screen).open(candidate, baseline)
 
     # what holds everywhere
     def action_issue(self, name: str) -> None:
-        """Do the command with this name, where no screen does it."""
+        """Do the command with this name, where no screen does it: its method, or to show the screen called so."""
         do: Callable[[], object] | None = getattr(self, f"do_{name}", None)
         if do is not None:
             do()
-
-    def do_plan(self) -> None:
-        """Show the plan."""
-        self._show("plan")
+        elif name in self.MODES:
+            self._show(name)
 
     def do_item(self) -> None:
-        """Show the selected item."""
         if self.selected:
             self.show_item(self.selected)
 
     def do_live(self) -> None:
-        """Show the run in progress."""
         self.show_run(None)
 
     def do_compare(self) -> None:
@@ -201,14 +195,6 @@ class OptrackApp(App[None]):
             self._show("compare")
         else:
             self.show_comparison(self.selected)
-
-    def do_history(self) -> None:
-        """Show the campaign's history."""
-        self._show("history")
-
-    def do_failures(self) -> None:
-        """Show the failures."""
-        self._show("failures")
 
     def do_back(self) -> None:
         """Leave the screen in front; the plan stays."""
@@ -221,15 +207,12 @@ class OptrackApp(App[None]):
         self.exit()
 
     def do_next(self) -> None:
-        """Start the next item's run."""
         self.act(lambda project: f"Run {start_next(project)} has been started. Press 3 to follow it.")
 
     def do_theme(self) -> None:
-        """Change between dark and light."""
         self.theme = "optrack-dark" if self.theme == "optrack-light" else "optrack-light"
 
     def do_help(self) -> None:
-        """Show the keys that work now."""
         here = self.screen
         focused = here.focused
         title = here.TAB if isinstance(here, CampaignScreen) else "here"

@@ -53,13 +53,17 @@ def ansi_segments(line: str) -> list[Segment]:
 
 def field(name: str, value: Content | str, width: int, style: str = "") -> list[Content]:
     """Return `name  value` as lines of at most `width` cells, the value in a column of its own."""
-    text = content(value, style) if isinstance(value, str) else value
     label = min(_LABEL, max(0, width - 16))
-    lines = text.wrap(max(1, width - label))
-    head = name[: max(0, label - 1)].ljust(label)
+    text = content(value, style) if isinstance(value, str) else value
+    return hanging(Content.styled(name[: max(0, label - 1)].ljust(label), "$quiet"), text, width)
+
+
+def hanging(head: Content, text: Content, width: int) -> list[Content]:
+    """Return a text beside its head as lines of at most `width` cells, those that follow below the first one's text."""
+    indent = head.cell_length
+    lines = text.wrap(max(1, width - indent))
     return [
-        Content.assemble((head if i == 0 else " " * label, "$quiet"), line.rstrip(" "))
-        for i, line in enumerate(lines)
+        Content.assemble(head if i == 0 else " " * indent, line.rstrip(" ")) for i, line in enumerate(lines)
     ]
 
 

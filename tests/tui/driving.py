@@ -49,10 +49,10 @@ async def begun(pilot: Pilot[Any]) -> OptrackApp:
 
 
 async def quiet(pilot: Pilot[Any]) -> None:
-    """Wait until nothing is read in the background but the watch and the screen has settled."""
+    """Wait until nothing is read in the background but the watch (a question may wait) and the screen has settled."""
 
     def idle() -> bool:
-        return not any(w.is_running for w in pilot.app.workers if w.group != "watch")
+        return not any(w.is_running for w in pilot.app.workers if w.group not in ("watch", "ask"))
 
     for _ in range(2):
         await until(pilot, idle)

@@ -74,7 +74,7 @@ async def test_a_plan_that_is_edited_while_the_record_is_locked_is_shown_and_eve
             await shows(pilot, "Quicker all-reduces")
             assert app.view is not None and app.view.is_behind
             await pilot.press("5")
-            await shows(pilot, "output_throughput, median of each run", "Expected against measured")
+            await shows(pilot, "output_throughput, level of each run", "Expected against measured")
             await pilot.press("6")
             await shows(pilot, "graphs were captured")
             await pilot.press("1", "j", "j", "j", "enter")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from inspect import iscoroutinefunction
 from typing import ClassVar, Protocol, TypeVar, cast
 
 from textual.app import ComposeResult
@@ -18,6 +19,7 @@ from optrack.app.project import Project
 from optrack.app.watching import View
 from optrack.tui import watch
 from optrack.tui.commands import COMMANDS
+from optrack.tui.screens.dialogs import Dialog
 from optrack.tui.watch import Read
 from optrack.tui.widgets.header import Header, KeyBar
 
@@ -31,23 +33,12 @@ class Navigator(Protocol):
     selected: str | None
     read_only: bool
 
-    def act(self, work: Callable[[Project], str]) -> None:
-        """Do `work` in a thread on a project of its own, and tell what it returns or its error."""
-
-    def show_item(self, item: str) -> None:
-        """Show this item."""
-
-    def show_run(self, run: str | None) -> None:
-        """Follow this run; None for the one in progress."""
-
-    def show_comparison(self, candidate: str, baseline: str | None = None) -> None:
-        """Compare two runs or items."""
-
-    def report_defect(self, message: Worker.StateChanged) -> None:
-        """Tell the error of a worker that failed in a way that nobody expects."""
-
-    def action_issue(self, name: str) -> None:
-        """Do a command that no screen does."""
+    def act(self, work: Callable[[Project], str]) -> None: ...
+    def show_item(self, item: str) -> None: ...
+    def show_run(self, run: str | None) -> None: ...
+    def show_comparison(self, candidate: str, baseline: str | None = None) -> None: ...
+    def report_defect(self, message: Worker.StateChanged) -> None: ...
+    def action_issue(self, name: str) -> None: ...
 
 
 class CampaignScreen(Screen[None]):
@@ -62,7 +53,6 @@ class CampaignScreen(Screen[None]):
 
     @property
     def navigator(self) -> Navigator:
-        """The application."""
         return cast("Navigator", self.app)
 
     @property
@@ -113,6 +103,8 @@ class CampaignScreen(Screen[None]):
         message.show(message.value)
 
     def on_worker_state_changed(self, message: Worker.StateChanged) -> None:
+        if message.worker.group == "ask" and message.worker.is_finished:
+            self._asked()
         self.navigator.report_defect(message)
 
     def action_issue(self, name: str) -> None:
@@ -123,17 +115,25 @@ class CampaignScreen(Screen[None]):
         typing = isinstance(self.focused, Input) and name != "back"
         if self._asking or typing or not self.is_current:
             return
-        if COMMANDS[name].asks:
-            self._asking = True
-            self.call_later(self._asked)
+        self._asking = COMMANDS[name].asks
         do: Callable[[], object] | None = getattr(self, f"do_{name}", None)
+        if iscoroutinefunction(do):
+            self.run_worker(do(), group="ask", exit_on_error=False)
+            return
         if do is not None:
             do()
         else:
             self.navigator.action_issue(name)
+        self.call_later(self._asked)
 
     def _asked(self) -> None:
         self._asking = False
+
+    async def ask(self, dialog: Dialog[T]) -> T | None:
+        """Ask over this screen; None where nothing was answered. It waits, so it needs a worker."""
+        answer = self.app.push_screen(dialog, wait_for_dismiss=True)
+        self._asked()
+        return await answer
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         acts = action == "issue" and COMMANDS[str(parameters[0])].acts

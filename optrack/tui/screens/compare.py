@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from statistics import median, pstdev
+from statistics import pstdev
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -16,9 +16,9 @@ from optrack.app.answers.runs import CompareAnswer
 from optrack.app.watching import View
 from optrack.errors import OptrackError
 from optrack.model.judgement import Difference, DifferenceClass, Judgement
-from optrack.model.metrics import series_of
 from optrack.model.run import Run
 from optrack.render import format as fmt
+from optrack.render.phrases import compared
 from optrack.tui import commands
 from optrack.tui.screens.base import CampaignScreen
 from optrack.tui.screens.dialogs import AskText
@@ -44,7 +44,6 @@ class CompareScreen(CampaignScreen):
 
     @property
     def detail(self) -> DetailPane:
-        """The comparison in words."""
         return self.query_one("#comparison", DetailPane)
 
     def body(self) -> ComposeResult:
@@ -85,20 +84,15 @@ class CompareScreen(CampaignScreen):
         self.detail.border_title = Content(f"{pair[0]} against {pair[1]}")
 
     def do_swap(self) -> None:
-        """Make the baseline the candidate."""
         if self._shown is not None:
             self.open(self._shown[1], self._shown[0])
 
-    def do_comparison(self) -> None:
+    async def do_comparison(self) -> None:
         """Ask for what to compare."""
-
-        def answered(answer: str | None) -> None:
-            names = (answer or "").split()
-            if names:
-                self.open(names[0], names[1] if len(names) > 1 else None)
-
         text = "The candidate, and after a space the baseline: ids of items or runs."
-        self.app.push_screen(AskText("Compare", text), answered)
+        names = (await self.ask(AskText("Compare", text)) or "").split()
+        if names:
+            self.open(names[0], names[1] if len(names) > 1 else None)
 
 
 GROUPS: tuple[tuple[DifferenceClass, bool, str, str], ...] = (
@@ -151,26 +145,25 @@ def _verdict(judged: Judgement) -> Content:
 
 
 def statistics(candidate: Run, baseline: Run, width: int) -> list[Content]:
-    """Return median, spread and difference of every metric that both runs have."""
+    """Return level, change and the candidate's spread of every metric that both runs have."""
     names = list(dict.fromkeys(s.metric.name for s in candidate.samples))
     lines: list[Content] = []
     units = [len(s.metric.unit) for s in candidate.samples]
     room = width - 43 - max(units, default=0)
     wide = min(28, max([len(name) for name in names], default=10), max(10, room))
     for name in names:
-        ours, theirs = series_of(candidate.samples, name), series_of(baseline.samples, name)
+        ours, theirs = compared(candidate, baseline, name)
         if ours is None or theirs is None:
             continue
-        mine, other = median(ours.values), median(theirs.values)
-        change = fmt.percent(mine / other - 1) if other else "-"
-        spread = fmt.percent(pstdev(ours.values) / abs(mine), signed=False) if mine else "-"
-        row = f"{fmt.compact(other):>10}{fmt.compact(mine):>12}{change:>10}{spread:>9}"
+        change = fmt.percent(ours.level / theirs.level - 1) if theirs.level else "-"
+        spread = fmt.percent(pstdev(ours.values) / abs(ours.level), signed=False) if ours.level else "-"
+        row = f"{fmt.compact(theirs.level):>10}{fmt.compact(ours.level):>12}{change:>10}{spread:>9}"
         unit = f"  {ours.metric.unit}" if width > 60 else ""
         lines.append(Content.assemble((shortened(plain(name), wide).ljust(wide), ""), row, (unit, "$quiet")))
     if not lines:
         return []
     title = f"{'':<{wide}}{'baseline':>10}{'candidate':>12}{'change':>10}{'spread':>9}"
-    return [*heading("Medians of the counted passes"), Content.styled(title, "$quiet"), *lines]
+    return [*heading("Levels: geometric means of the launches"), Content.styled(title, "$quiet"), *lines]
 
 
 def _side(value: Any, cls: DifferenceClass) -> str:

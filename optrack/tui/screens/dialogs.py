@@ -48,7 +48,6 @@ class Dialog(ModalScreen[T], Generic[T]):
         yield Static(Content(""))
 
     def action_leave(self) -> None:
-        """Leave without an answer."""
         self.dismiss(None)
 
 
@@ -152,7 +151,6 @@ class HelpScreen(ModalScreen[None]):
         return lines
 
     def action_leave(self) -> None:
-        """Close the page."""
         self.dismiss(None)
 
 

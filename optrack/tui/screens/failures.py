@@ -57,12 +57,10 @@ class FailuresScreen(CampaignScreen):
 
     @property
     def groups(self) -> RowList[Group]:
-        """The list of groups."""
         return self.query_one("#groups", RowList)
 
     @property
     def detail(self) -> DetailPane:
-        """The selected group in words."""
         return self.query_one("#failure", DetailPane)
 
     def body(self) -> ComposeResult:

@@ -21,7 +21,6 @@ from optrack.tui.widgets.charts import MetricHistory
 from optrack.tui.widgets.list import Cell, Column, RowList
 
 EMPTY = "No run has ended yet. Press 1, then n, to run the plan's next item."
-NOTHING = "No item with an expectation has been measured."
 LIES = {"below": Cell("- below", "warn"), "within": Cell("= within"), "above": Cell("+ above", "good")}
 History = tuple[Sequence[Step], Sequence[Expectation]]
 
@@ -45,7 +44,7 @@ STEPS: tuple[Column[Step], ...] = (
     ),
     Column("Item", 10, lambda step: Cell(step.run.item, "strong"), elastic=True),
     Column("Outcome", 13, _outcome, yields=1),
-    Column("Median", 9, lambda step: Cell(fmt.compact(step.value)), right=True),
+    Column("Level", 9, lambda step: Cell(fmt.compact(step.value)), right=True),
     Column("Range", 16, _range, yields=3),
     Column("", 9, _role, yields=4),
 )
@@ -60,12 +59,10 @@ class HistoryScreen(CampaignScreen):
 
     @property
     def steps(self) -> RowList[Step]:
-        """The list of runs."""
         return self.query_one("#steps", RowList)
 
     @property
     def calibration(self) -> RowList[Expectation]:
-        """Expected beside measured."""
         return self.query_one("#calibration", RowList)
 
     def body(self) -> ComposeResult:
@@ -81,7 +78,7 @@ class HistoryScreen(CampaignScreen):
             yield RowList(STEPS, lambda step: step.run.id, empty=EMPTY, id="steps")
             with Container(id="calibrated"):
                 yield Static(Content("Expected against measured"), classes="caption")
-                yield RowList(calibration, lambda one: one.item, empty=NOTHING, id="calibration")
+                yield RowList(calibration, lambda one: one.item, id="calibration")
 
     def _title(self, one: Expectation) -> Cell:
         state = self.view.state(one.item) if self.view else None
@@ -93,10 +90,11 @@ class HistoryScreen(CampaignScreen):
         def show(read: History) -> None:
             steps, expectations = read
             plot = self.query_one("#plot", MetricHistory)
-            plot.show(steps, f"{metric}, median of each run")
+            plot.show(steps, f"{metric}, level of each run")
             plot.set_class(not any(step.value is not None for step in steps), "-hidden")
             self.steps.show(list(reversed(steps)))
             self.calibration.show(expectations)
+            self.query_one("#calibrated").set_class(not expectations, "-hidden")
 
         self.fetch("history", lambda: (history(view), calibration(view)), show)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import median
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -45,12 +44,10 @@ class ItemScreen(SelectionScreen):
 
     @property
     def runs(self) -> RowList[Run]:
-        """The list of runs."""
         return self.query_one("#runs", RowList)
 
     @property
     def detail(self) -> detail.DetailPane:
-        """The item in words."""
         return self.query_one("#about", detail.DetailPane)
 
     def body(self) -> ComposeResult:
@@ -60,7 +57,7 @@ class ItemScreen(SelectionScreen):
             Column("Outcome", 13, _outcome),
             Column("Stage", 9, lambda run: Cell(run.stage, "quiet"), yields=3),
             Column("Took", 7, lambda run: Cell(fmt.duration(run.seconds), "quiet"), yields=5, right=True),
-            Column("Median", 12, self._median, yields=1, right=True),
+            Column("Level", 12, self._level, yields=1, right=True),
             Column("Passes", 6, self._passes, yields=6, right=True),
             Column("What happened", 14, _remark, yields=2, elastic=True),
         )
@@ -69,7 +66,6 @@ class ItemScreen(SelectionScreen):
             yield RowList(columns, lambda run: run.id, empty=EMPTY, id="runs")
 
     def open(self, item: str) -> None:
-        """Show this item."""
         if item != self._item:
             self._item, self._read = item, None
         self.renew()
@@ -109,9 +105,9 @@ class ItemScreen(SelectionScreen):
     def _series(self, run: Run) -> Series | None:
         return series_of(run.samples, self.view.plan.metric.name) if self.view else None
 
-    def _median(self, run: Run) -> Cell:
+    def _level(self, run: Run) -> Cell:
         series = self._series(run)
-        return Cell(fmt.compact(median(series.values), series.metric.unit) if series else "-")
+        return Cell(fmt.compact(series.level, series.metric.unit) if series else "-")
 
     def _passes(self, run: Run) -> Cell:
         series = self._series(run)

@@ -12,6 +12,7 @@ from textual.app import SuspendNotSupported
 
 from optrack.app import actions, rejudging, running
 from optrack.app.project import Project
+from optrack.errors import UsageError
 from optrack.model.item import ItemState
 from optrack.model.plan import STATUSES, Status, may_move
 from optrack.render.format import words
@@ -45,82 +46,58 @@ class SelectionScreen(CampaignScreen):
 
         self.navigator.act(acting)
 
-    def do_run(self) -> None:
-        """Run the item, after asking if it has been run already."""
-        state = self.state
-        if state is None:
+    async def do_run(self) -> None:
+        if (state := self.state) is None:
             return
         name = state.item.id
-
-        def run(answer: str | None = "yes") -> None:
-            if answer:
-                self._act(lambda project: running.start(project, name), f"{name} has been started.")
-
         if state.status in ("completed", "cancelled"):
             text = f"{name} is {state.status}. A new run is recorded beside the {state.runs} there are."
-            self.app.push_screen(Confirm(f"Run {name} again?", text, (("yes", "Run again"),)), run)
-        else:
-            run()
+            if not await self.ask(Confirm(f"Run {name} again?", text, (("yes", "Run again"),))):
+                return
+        self._act(lambda project: running.start(project, name), f"{name} has been started.")
 
-    def do_mark(self) -> None:
-        """Ask for a status and a reason."""
-        state = self.state
-        if state is None:
+    async def do_mark(self) -> None:
+        if (state := self.state) is None:
+            return
+        name, now = state.item.id, state.status
+        moves = [(status, words(status)) for status in STATUSES if may_move(now, status)]
+        moves = [move for move in moves if move[0] != "in_progress"]
+        answer = await self.ask(AskChoice(f"Mark {name} as", f"It is {words(now)} now.", moves))
+        if answer:
+            status, why = cast("tuple[Status, str]", answer)
+            self._act(
+                lambda project: actions.mark(project, name, status, why=why), f"{name} is {words(status)}."
+            )
+
+    async def do_skip(self) -> None:
+        name = self.current
+        if name and (why := await self.ask(AskText(f"Skip {name}", "It will not be chosen. Why?"))):
+            self._act(
+                lambda project: actions.mark(project, name, "cancelled", why=why), f"{name} is cancelled."
+            )
+
+    async def do_note(self) -> None:
+        name = self.current
+        if name and (text := await self.ask(AskText(f"Note on {name}"))):
+            self._act(lambda project: actions.note(project, name, text), "Noted.")
+
+    async def do_adopt(self) -> None:
+        """Make the item the baseline, after asking; what can't be adopted is refused before."""
+        if (state := self.state) is None:
             return
         name = state.item.id
-        moves = [(s, words(s)) for s in STATUSES if may_move(state.status, s) and s != "in_progress"]
-
-        def marked(answer: tuple[str, str] | None) -> None:
-            if answer:
-                status, why = cast("tuple[Status, str]", answer)
-                self._act(
-                    lambda project: actions.mark(project, name, status, why=why),
-                    f"{name} is {words(status)}.",
-                )
-
-        self.app.push_screen(AskChoice(f"Mark {name} as", f"It is {words(state.status)} now.", moves), marked)
-
-    def _ask(self, title: str, text: str, work: Callable[[Project, str, str], object], done: str) -> None:
-        name = self.current
-        if name is None:
+        try:
+            actions.require_adoptable(state)
+        except UsageError as error:
+            self.app.post_message(Failed(error.message, error.hint))
             return
+        text = "Items that follow are compared with it."
+        if await self.ask(Confirm(f"Adopt {name} as the new baseline?", text, (("yes", "Adopt"),))):
+            self._act(
+                lambda project: actions.adopt(project, name, why=ADOPTED), f"{name} is the new baseline."
+            )
 
-        def answered(answer: str | None) -> None:
-            if answer:
-                self._act(lambda project: work(project, name, answer), done.format(name))
-
-        self.app.push_screen(AskText(title.format(name), text), answered)
-
-    def do_skip(self) -> None:
-        """Ask why the item is skipped."""
-        self._ask(
-            "Skip {}",
-            "It will not be chosen. Why?",
-            lambda project, name, why: actions.mark(project, name, "cancelled", why=why),
-            "{} is cancelled.",
-        )
-
-    def do_note(self) -> None:
-        """Ask for a note."""
-        self._ask("Note on {}", "", lambda project, name, text: actions.note(project, name, text), "Noted.")
-
-    def do_adopt(self) -> None:
-        """Make the item the baseline, after asking."""
-        name = self.current
-
-        def adopted(answer: str | None) -> None:
-            if answer and name:
-                self._act(
-                    lambda project: actions.adopt(project, name, why=ADOPTED),
-                    f"{name} is the new baseline.",
-                )
-
-        if name:
-            text = "Items that follow are compared with it."
-            title = f"Adopt {name} as the new baseline?"
-            self.app.push_screen(Confirm(title, text, (("yes", "Adopt"),)), adopted)
-
-    def do_accept(self) -> None:
+    async def do_accept(self) -> None:
         """Ask for the difference to accept and the reason."""
         state = self.state
         differences = state.judgement.differences if state and state.judgement else ()
@@ -130,17 +107,12 @@ class SelectionScreen(CampaignScreen):
             return
         name = state.item.id
         options = [(d.field, f"{d.field}: {d.baseline} -> {d.candidate}") for d in blocking]
-
-        def accepted(answer: tuple[str, str] | None) -> None:
-            if answer:
-                field, why = answer
-                self._act(
-                    lambda project: rejudging.accept(project, field, item=name, why=why),
-                    f"{field} is accepted.",
-                )
-
         text = "It no longer makes the comparison unfair, and the item is judged again."
-        self.app.push_screen(AskChoice(f"Accept a difference of {name}", text, options), accepted)
+        if answer := await self.ask(AskChoice(f"Accept a difference of {name}", text, options)):
+            field, why = answer
+            self._act(
+                lambda project: rejudging.accept(project, field, item=name, why=why), f"{field} is accepted."
+            )
 
     def do_ablate(self) -> None:
         """Plan runs of the item's factors one by one."""
@@ -153,7 +125,6 @@ class SelectionScreen(CampaignScreen):
             self.navigator.act(ablated)
 
     def do_comparison(self) -> None:
-        """Compare the item with its baseline."""
         if self.current:
             self.navigator.show_comparison(self.current)
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -59,12 +58,10 @@ class LiveScreen(CampaignScreen):
 
     @property
     def log_view(self) -> LogView:
-        """The log."""
         return self.query_one("#log", LogView)
 
     @property
     def words(self) -> Input:
-        """Where the words to search for are typed."""
         return self.query_one("#search", Input)
 
     def body(self) -> ComposeResult:
@@ -165,10 +162,10 @@ class LiveScreen(CampaignScreen):
         if ours is None:
             nothing = Content.styled(f"{metric}: nothing measured yet", "$quiet")
             return lines or [nothing]
-        value = fmt.compact(median(ours.values), ours.metric.unit)
+        value = fmt.compact(ours.level, ours.metric.unit)
         parts: list[tuple[str, str]] = [(f"{metric} ", "$quiet"), (value, "bold $strong")]
         if theirs is not None:
-            parts.append((f"  baseline {fmt.compact(median(theirs.values))}", "$quiet"))
+            parts.append((f"  baseline {fmt.compact(theirs.level)}", "$quiet"))
         judged = read.so_far
         if judged is not None and judged.effect is not None:
             parts.append((f"  {fmt.effect(judged.effect)}", "$live"))
@@ -180,41 +177,34 @@ class LiveScreen(CampaignScreen):
         return lines
 
     def do_other_log(self) -> None:
-        """Change between the logs."""
         shown = self._which or (self._read.which if self._read else LOG_KINDS[0])
         self._which = LOG_KINDS[(LOG_KINDS.index(shown) + 1) % len(LOG_KINDS)]
         self.renew()
 
     def do_pause(self) -> None:
-        """Stop following the end of the log, or follow it again."""
         self.log_view.action_pause()
 
-    def do_stop(self) -> None:
-        """Ask before the run is stopped."""
+    async def do_stop(self) -> None:
         run = self._following
         if run is None or self._progress.ended is not None:
             self.notify("Nothing is running here.", markup=False)
             return
-
-        def stopped(answer: str | None) -> None:
-            def work(project: Project) -> str:
-                running.stop(project, run, force=answer == "force")
-                return "The runner was asked to stop; it tears down and records."
-
-            if answer:
-                self.navigator.act(work)
-
         text = "The server is torn down, the run recorded as interrupted, and the item is pending again."
         answers = (("yes", "Stop"), ("force", "Stop at once"))
-        self.app.push_screen(Confirm(f"Stop run {run}?", text, answers), stopped)
+        answer = await self.ask(Confirm(f"Stop run {run}?", text, answers))
+
+        def stopped(project: Project) -> str:
+            running.stop(project, run, force=answer == "force")
+            return "The runner was asked to stop; it tears down and records."
+
+        if answer:
+            self.navigator.act(stopped)
 
     def do_find(self) -> None:
-        """Ask for the words to search for."""
         self.words.remove_class("-hidden")
         self.words.focus()
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
-        """Search for the words."""
         self.words.add_class("-hidden")
         self.log_view.focus()
         self.log_view.search(message.value)

@@ -13,8 +13,11 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from optrack.app.viewing import recipe_of
+from optrack.app.viewing import baseline_series, recipe_of
 from optrack.app.watching import View
+from optrack.model.metrics import Series
+from optrack.render import format as fmt
+from optrack.render.report import best_item
 from optrack.tui import commands
 from optrack.tui.screens.item_actions import SelectionScreen
 from optrack.tui.text import content, plain
@@ -43,7 +46,6 @@ class PlanScreen(SelectionScreen):
 
     @property
     def rows(self) -> PlanList:
-        """The list of items."""
         return self.query_one("#items", PlanList)
 
     @property
@@ -53,7 +55,6 @@ class PlanScreen(SelectionScreen):
 
     @property
     def detail(self) -> DetailPane:
-        """The selected item in words."""
         return self.query_one("#detail", DetailPane)
 
     @property
@@ -71,7 +72,10 @@ class PlanScreen(SelectionScreen):
             yield DetailPane(id="detail")
 
     def look(self, view: View) -> None:
-        self.query_one("#title", Static).update(title_line(view))
+        title = self.query_one("#title", Static)
+        self.fetch(
+            "baseline", lambda: baseline_series(view), lambda series: title.update(title_line(view, series))
+        )
         line = next_line(view)
         if self.shown.summary:
             line = Content.assemble((f"{plain(self.shown.summary)}   ", "bold $strong"), line)
@@ -101,26 +105,21 @@ class PlanScreen(SelectionScreen):
         self.renew()
 
     def do_sort(self) -> None:
-        """Sort by the next order."""
         self._show(replace(self.shown, order=following(ORDERS, self.shown.order)))
 
     def do_only(self) -> None:
-        """Show only the items of the next status or verdict."""
         self._show(replace(self.shown, only=following(ONLY, self.shown.only)))
 
     def do_fold(self) -> None:
-        """Fold or unfold the items under the selected one."""
         row = self.rows.row
         if row is not None and row.opened is not None:
             self._show(replace(self.shown, folded=self.shown.folded ^ {row.state.item.id}))
 
     def do_find(self) -> None:
-        """Ask for the words to filter by."""
         self.filter.remove_class("-hidden")
         self.filter.focus()
 
     def do_back(self) -> None:
-        """Show all items again."""
         self.filter.value = ""
         self.filter.add_class("-hidden")
         self.rows.focus()
@@ -134,17 +133,20 @@ class PlanScreen(SelectionScreen):
         self.rows.focus()
 
 
-def title_line(view: View) -> Content:
-    """Return the plan's title, how much of it is done, and its target."""
+def title_line(view: View, baseline: Series | None) -> Content:
+    """Return how much of the plan is done, its baseline, the best so far and the target, then its title."""
     plan = view.plan
     done = sum(state.status in ("completed", "cancelled") for state in view.items)
-    parts = [
-        (plain(plan.title or plan.name), "bold $strong"),
-        (f"   {done} of {len(view.items)} done", "$quiet"),
-    ]
+    parts = [(f"{done} of {len(view.items)} done", "bold $strong")]
+    if baseline is not None:
+        parts.append((f"   baseline {fmt.compact(baseline.level, baseline.metric.unit)}", ""))
+        best = best_item(view.items, baseline.metric)
+        if best is not None and best.judgement is not None:
+            effect = fmt.short_effect(best.judgement.effect)
+            parts.append((f"   {fmt.VERDICT['improvement'].sign} {plain(best.item.id)} {effect}", "$good"))
     if plan.target:
         parts.append((f"   target {plain(plan.target.text)}", "$quiet"))
-    return Content.assemble(*parts)
+    return Content.assemble(*parts, (f"   {plain(plan.title or plan.name)}", "$quiet"))
 
 
 def next_line(view: View) -> Content:

@@ -36,7 +36,6 @@ class Gauges(Widget):
         self._gauges: Sequence[Gauge] = ()
 
     def show(self, gauges: Sequence[Gauge]) -> None:
-        """Show these gauges."""
         self._gauges = gauges
         self.set_class(not gauges, "-hidden")
         self.refresh()

@@ -16,7 +16,7 @@ from optrack.model.item import ItemState, Transition
 from optrack.model.judgement import Judgement
 from optrack.model.treatment import leaves
 from optrack.render import format as fmt
-from optrack.tui.text import content, field, heading, paragraph, plain, toned
+from optrack.tui.text import content, field, hanging, heading, paragraph, plain, toned
 
 Build = Callable[[int], Sequence[Content]]
 _FIRST = ("env", "server", "launch", "patch")
@@ -146,17 +146,14 @@ def recipe_lines(recipe: ItemRecipe, width: int) -> list[Content]:
     for name in names:
         label = plain(name).ljust(wide)
         if name not in recipe.factors:
-            lines += paragraph(
-                Content.assemble((f"  {label}  ", "$quiet"), plain(value_text(mine[name]))), width
-            )
+            value = Content(plain(value_text(mine[name])))
+            lines += hanging(Content.styled(f"  {label}  ", "$quiet"), value, width)
             continue
         before, after = recipe.factors[name]
         sign = "+" if before is None else "-" if after is None else "~"
         told = (f"  baseline: {plain(value_text(before))}", "$quiet")
-        line = Content.assemble(
-            (f"{sign} {label}  ", "bold $warn"), (plain(value_text(after)), "bold $warn"), told
-        )
-        lines += paragraph(line, width)
+        value = Content.assemble((plain(value_text(after)), "bold $warn"), told)
+        lines += hanging(Content.styled(f"{sign} {label}  ", "bold $warn"), value, width)
     return lines
 
 

@@ -68,7 +68,6 @@ class LogView(Widget, can_focus=True):
 
     @property
     def page(self) -> follow.Page:
-        """The page in view."""
         return self._page
 
     def on_mount(self) -> None:
