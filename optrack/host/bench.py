@@ -98,7 +98,7 @@ def run_bench(
 
     The server's death ends the pass at once. Raises StageFailed: an exit code that isn't 0, the server's
     death, a time-out, a limit, `should_stop`, or an output file that the pass didn't write. A pass that is ended
-    gets 5 s to go by itself, until `is_forced` says True. `reach` is shown the pass's processes and connections.
+    gets 5 s to go by itself, until `is_forced` says True. `reach` is shown its connections.
     """
     begin = logs.mark(log)
     before = _Before.of(cwd / command.output) if command.output is not None else None
@@ -111,14 +111,10 @@ def run_bench(
         if reach is not None:
             reach.look()
 
-    def hear(process: ProcessId) -> None:
-        if reach is not None:
-            reach.belongs(process)
-        if on_new is not None:
-            on_new(process)
-
     try:
-        exit_ = run_to_end(bench, run=run, timeout_s=timeout_s, watch=look, is_forced=is_forced, on_new=hear)
+        exit_ = run_to_end(
+            bench, run=run, timeout_s=timeout_s, watch=look, is_forced=is_forced, on_new=on_new
+        )
     except CommandTimeoutError as error:
         raise stage_failed(stage, "timed_out", str(error), log, start=begin, outcome="timed_out") from error
     except (OSError, ValueError) as error:

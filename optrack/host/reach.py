@@ -43,11 +43,11 @@ class _Socket(NamedTuple):
 @dataclass
 class Reach:
     """What is seen of one benchmark pass, from its making on. `server` gives the server's processes, `port` is the
-    one that it was told to listen on; `look` is to be called while the pass runs."""
+    one that it was told to listen on, `bench` gives the pass's pids; `look` is to be called while it runs."""
 
     server: Callable[[], Iterable[ProcessId]]
     port: int
-    _bench: set[int] = field(default_factory=set)
+    bench: Callable[[], Iterable[int]]
     _elsewhere: dict[int, None] = field(default_factory=dict)
     _closed_elsewhere: dict[int, None] = field(default_factory=dict)
     _is_reached: bool = False
@@ -61,10 +61,6 @@ class Reach:
         self._ports = self._server_ports(sockets)
         self._before = {_ends(s) for s in sockets if s.state != _LISTEN}
         self._cpu_s = _cpu_s(self._pids)
-
-    def belongs(self, process: ProcessId) -> None:
-        """Take a process for one of the benchmark's."""
-        self._bench.add(process.pid)
 
     def look(self) -> None:
         """Look at the connections now, unless it is known already that the server was reached, or too early."""
@@ -103,7 +99,7 @@ class Reach:
 
     def _see(self, sockets: list[_Socket]) -> None:
         own = {inode for pid in self._pids for inode in proc.sockets_of(pid)}
-        bench = {inode for pid in self._bench for inode in proc.sockets_of(pid)} - own
+        bench = {inode for pid in self.bench() for inode in proc.sockets_of(pid)} - own
         listened = {s.local_port for s in sockets if s.state == _LISTEN}
         theirs = {s.local_port for s in sockets if s.state == _LISTEN and s.inode in bench}
         connected = {(s.local_port, s.remote_port) for s in sockets}

@@ -96,9 +96,11 @@ class Launch:
             )
         return replace(self, env=env, gpus=gpus, server=self.arm.tree)
 
-    def reach(self) -> Reach | None:
+    def reach(self, observer: TreeObserver) -> Reach | None:
         """Return what sees whether a benchmark pass that begins now reaches the server; None without a server."""
-        return Reach(self.server.track, self.place.port) if self.server is not None else None
+        if self.server is None:
+            return None
+        return Reach(self.server.track, self.place.port, lambda: observer.by_pid)
 
     def run_command(
         self,

@@ -99,7 +99,7 @@ def _samples(launch: Launch, bench: Bench, repetition: int, observer: TreeObserv
     names = dict.fromkeys(rule.file for rule in recipe.metrics.values() if rule.file)
     files = {name: launch.cwd / name.replace("$RUN_DIR", str(launch.place.run_dir)) for name in names}
     before = {name: written_at(path) for name, path in files.items()}
-    reach = launch.reach() if command.asks_server else None
+    reach = launch.reach(observer) if command.asks_server else None
     output = launch.run_command(command, "bench", recipe.timeout.bench_s, observer, reach)
     observer.stop()
     reached = reach.result() if reach is not None else Reached(True)
