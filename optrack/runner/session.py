@@ -19,12 +19,14 @@ from optrack.host.parsing import ParserProcess
 from optrack.host.proc import own_identity
 from optrack.host.sampler import Sampler
 from optrack.host.tree import Tree
+from optrack.host.witnessed import WITNESS
 from optrack.judge.evidence import rules_of
 from optrack.judge.sequential import launch_order
 from optrack.model.events import RunEnded
 from optrack.model.metrics import Metric
 from optrack.model.plan import Item, Plan
 from optrack.model.recipe import Recipe
+from optrack.model.recipe_parts import stop_rule, with_stop_command
 from optrack.model.run import Run, new_run_id
 from optrack.model.snapshot import Snapshot
 from optrack.model.value import digest
@@ -140,6 +142,7 @@ class Session:
             "RUN_DIR": str(place.run_dir),
             "ITEM_ID": place.item,
             "OPTRACK_PYTHON": sys.executable,
+            "OPTRACK_WITNESS": str(place.run_dir / WITNESS),
         }
 
 
@@ -156,7 +159,7 @@ def session_of(
     base = campaign.plan.item(campaign.plan.baseline)
     alone = base is None or base.id == item.id or resolved.recipe.order == "block"
     beside = None if alone or base is None else (base, campaign.resolved(base))
-    stop = resolved.data.get("stop", "sequential" if sequential else "fixed")
+    stop = stop_rule(resolved.data, "sequential" if sequential else "fixed")
     session = _session(campaign, (item, resolved), beside, stop)
     if not resume:
         return session
@@ -211,7 +214,7 @@ def _arm(
         actor=settings.actor,
         plan_digest=digest(gate.text(campaign.plan.text)),
         recipe_digest=resolved.digest,
-        recipe=gate.data({**resolved.data, "stop": stop}),
+        recipe=gate.data({**with_stop_command(resolved.data), "stop": stop}),
         runner=own_identity(),
     )
     engine = engine_named(resolved.recipe.engine, settings.python)
