@@ -10,7 +10,7 @@ from typing import Any
 from optrack.metrics.output import Setting, numeric, slug
 from optrack.metrics.tables import measure_of
 from optrack.metrics.tool import setting_of
-from optrack.model.metrics import Reading, metric_named, rate_direction, unit_of
+from optrack.model.metrics import SECONDS, SIZES, Reading, metric_named, rate_direction, unit_of
 
 MOST_ROWS_APART = 100
 """Of more rows only the last is read: that is a course of time, not cases."""
@@ -26,7 +26,7 @@ _SHORT = {
 _SHORT |= dict.fromkeys(("concurrency", "concur", "conc", "c"), "c")
 _SHORT |= dict.fromkeys(("depth", "n_depth", "starting_depth"), "d")
 _SETTING = re.compile(
-    r"(?:n|num|max|min|total|target)?_?(?:c|concurrency|concur|conc|batch(?:_?size)?|bs|u?batch|isl|osl"
+    r"(?:offered|target|requested)_\w+|(?:n|num|max|min|total)?_?(?:c|concurrency|concur|conc|batch(?:_?size)?|bs|u?batch|isl|osl"
     r"|(?:random_)?(?:input|output|prompt|context|seq|ctx|prefix)_?(?:len|length|lens)|ctx|context|depth|starting_depth"
     r"|size|threads|clients|connections|users|vus|streams|rate|request_rate|prompts|seed|tp|dp|pp|ep|ngl|gpus?"
     r"|max_tokens|tokens_max|num_prompts|workers|port|pid|version|timestamp|rank|run|rep|repetition|trial|iteration)"
@@ -36,18 +36,21 @@ _STATISTIC = re.compile(
     r"avg|average|mean|median|med|mdn|min|minimum|max|maximum|std|stdev|stddev|sd|sum|p\d+(?:_\d+)?|value|result|total"
     r"|score|measured|measurement"
 )
+_OF_A_ROW = re.compile(rf"{_STATISTIC.pattern}|error")
+"""Columns whose unit another column gives."""
 _PLAIN_VALUE = frozenset({"value", "result", "measured", "measurement"})
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d")
 _BRACKETED = re.compile(r"[(\[]([^()\[\]]{1,40})[)\]]")
-_PERCENTILE = re.compile(r"p?\(?(\d{1,2}(?:\.\d+)?|100)(?:th percentile|th|%|\))(?:ile)?|p(\d{1,2}\.\d+)")
+_PERCENTILE = re.compile(
+    r"(?:p(?:ercentile)?)?\(?(\d{1,2}(?:\.\d+)?|100)(?:th percentile|th|%|\))(?:ile)?\)?|p(\d{1,2}\.\d+)"
+)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _LABEL_CHARS = 40
+_MOST_LABEL_CHARS = 120
 _FAILED = re.compile(
-    r"(?:total_|num_|n_|request_|requests_)?(?:failed|failures?|errors?|errored|timeouts|failed_requests|num_failed"
-    r"|error_count|failure_count|failed_count|errors_total|num_failures|num_errors)"
+    r"(?:[a-z]+_){0,2}?(?:failed|failures?|errors?|errored|timeouts)"
+    r"(?:_(?:requests?|transactions?|calls|queries|operations|ops|responses|connections|count|total|runs|samples))?"
 )
-
-
 _SUCCESS = re.compile(r"(?:request_)?success(?:_rate|_ratio)(?:_ratio|_pct|_percent)?")
 
 
@@ -72,20 +75,25 @@ class Found:
             count = next(n for n in range(2, MOST_READINGS + 2) if f"{full}_{n}" not in self.readings)
             self.notes.append(f"{full} is there again, as {full}_{count}")
             full = f"{full}_{count}"
-        is_rate = base.unit.endswith(("/s", "/min"))
-        better = rate_direction(name, base.unit) if is_rate else base.better
+        better = rate_direction(name, base.unit) if "/" in base.unit else base.better
         metric = metric_named(full, unit=base.unit).model_copy(update={"better": better})
         self.readings[full] = Reading(metric=metric, value=value)
         share = 100 if unit == "%" else 1
         if _SUCCESS.fullmatch(name) and value < share and self.failed is None:
             self.failed = f"only {value / share:.4g} of the requests succeeded ({full})"
-        if _FAILED.fullmatch(name) and value > 0 and value == int(value) and self.failed is None:
+        if (
+            _FAILED.fullmatch(name)
+            and value > 0
+            and not base.unit
+            and value == int(value)
+            and self.failed is None
+        ):
             self.failed = f"{value:,.0f} failed ({full})"
 
 
 def is_setting(name: str) -> bool:
     """Whether a column or key says how was measured."""
-    return _SETTING.fullmatch(slugged(name)) is not None
+    return _SETTING.fullmatch(slugged(_BRACKETED.sub("", name))) is not None
 
 
 def slugged(text: str) -> str:
@@ -98,6 +106,9 @@ def slugged(text: str) -> str:
 
 def named(label: str) -> tuple[str, str | None]:
     """Return a metric's name and its unit of a label: `ttft_avg_ms` and `ms` for `TTFT Avg (ms)`."""
+    unit = unit_of(label) if " " not in label.strip() else None
+    if unit is not None and ("/" in label or unit.endswith("/s")):
+        return _spelled_out(label), unit
     for match in _BRACKETED.finditer(label):
         unit = unit_of(match[1])
         if unit is not None:
@@ -109,8 +120,18 @@ def named(label: str) -> tuple[str, str | None]:
 
 def with_unit(name: str, spelled: str, unit: str) -> str:
     """Return a name that ends with its unit, as the tool spells it."""
-    ending = slug("pct" if unit == "%" else spelled)
+    ending = "pct" if unit == "%" else _spelled_out(spelled) if "/" in unit[1:] else slug(_plain(spelled))
     return name if not ending or f"_{name}".endswith(f"_{ending}") else f"{name}_{ending}".strip("_")
+
+
+def _spelled_out(unit: str) -> str:
+    """Return a unit as part of a name: `us_per_op` for `micros/op`, and `tokens_sec` for `tokens/sec`, as ever."""
+    short = unit_of(unit) or unit
+    return slug(_plain(unit)) if short.endswith(("/s", "/min", "/h")) else slug(short.replace("/", "_per_"))
+
+
+def _plain(unit: str) -> str:
+    return unit.replace("µ", "u").replace("μ", "u")
 
 
 def distinguishing(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -119,7 +140,7 @@ def distinguishing(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     ranks = {c: rank for c in columns if (rank := _rank(rows, c)) is not None}
     ranked = sorted(ranks, key=lambda column: ranks[column])
     chosen: list[str] = []
-    for column in ranked:
+    for column in (*ranked, *list(rows[0])[:1]):
         if _distinct(rows, [*chosen, column]) > _distinct(rows, chosen):
             chosen.append(column)
     for column in list(chosen):
@@ -150,18 +171,14 @@ def _distinct(rows: Sequence[Mapping[str, Any]], columns: list[str]) -> int:
 
 
 def _amount(value: Any) -> float | None:
-    if isinstance(value, str):
-        measure = measure_of(value)
-        return measure[0] if measure is not None else None
-    return numeric(value)
+    measure = _measure(value)
+    return measure[0] if measure is not None else None
 
 
-def ending(column: str, value: Any) -> str:
-    """Return what a row's value in a column adds to names: `c4`, `osl_128`, `llama_8b`."""
+def ending(column: str, value: Any, most: int = _LABEL_CHARS) -> str:
+    """Return what a row's value in a column adds to names: `c4`, `osl_128`, `llama_8b`; of words the first `most`."""
     name, amount = slugged(column), numeric(value)
-    text = slug(f"{amount:g}" if amount is not None and abs(amount) < 1e6 else str(value))[
-        :_LABEL_CHARS
-    ].strip("_")
+    text = slug(f"{amount:g}" if amount is not None and abs(amount) < 1e6 else str(value))[:most].strip("_")
     if amount is None:
         return text or "none"
     short = _SHORT.get(name)
@@ -173,58 +190,84 @@ def add_rows(found: Found, rows: Sequence[Mapping[str, Any]], prefix: str = "") 
     if len(rows) > MOST_ROWS_APART:
         found.notes.append(f"{len(rows)} rows{f' of {prefix}' if prefix else ''}; the last one counts")
         rows = rows[-1:]
-    chosen = distinguishing(rows) if len(rows) > 1 else []
-    by_ending = {
-        "_".join(ending(c, row.get(c)) for c in chosen if row.get(c) is not None): row for row in rows
-    }
+    chosen = distinguishing(rows) if len(rows) > 1 else _label_of(rows[0]) if rows else []
+    by_ending = _by_ending(rows, chosen, _LABEL_CHARS)
+    if len(by_ending) < len(rows):
+        by_ending = _by_ending(rows, chosen, _MOST_LABEL_CHARS)
     if len(by_ending) < len(rows):
         by = f" by {', '.join(c or 'the first column' for c in chosen)}" if chosen else ""
         found.notes.append(f"{len(rows)} rows can't all be told apart{by}; the last of each counts")
-    transposed = _is_transposed(rows, chosen)
-    for end, row in by_ending.items():
-        unit = next((str(row[c]) for c in row if slug(c) in ("unit", "units")), "")
-        for column, value in row.items():
-            if column not in chosen:
-                _add_cell(found, row, column, value, end, prefix, (chosen, unit) if transposed else None)
-
-
-def _is_transposed(rows: Sequence[Mapping[str, Any]], chosen: list[str]) -> bool:
-    """Whether rows are metrics and columns their statistics."""
+    labelled = len(chosen) == 1 and all(_amount(row.get(chosen[0])) is None for row in rows)
     columns = [c for c in rows[0] if c not in chosen and _amount(rows[0][c]) is not None]
-    words = len(chosen) == 1 and all(_amount(row.get(chosen[0])) is None for row in rows)
-    return words and bool(columns) and all(_STATISTIC.fullmatch(slugged(c)) for c in columns)
+    transposed = labelled and bool(columns) and all(_STATISTIC.fullmatch(slugged(c)) for c in columns)
+    for end, row in by_ending.items():
+        spelled = next((str(row[c]) for c in row if slug(c) in ("unit", "units")), "")
+        label, unit = named(str(row[chosen[0]])) if labelled else ("", None)
+        for column, value in row.items():
+            if column in chosen or _add_setting(found, column, value, end):
+                continue
+            statistic, name_unit = named(column)
+            given = "" if name_unit or not _OF_A_ROW.fullmatch(statistic) else spelled
+            name = f"{prefix}_{statistic}" if prefix else statistic
+            if transposed:
+                name = label if statistic in _PLAIN_VALUE else f"{statistic}_{label}"
+            amount = _measure(value)
+            if amount is not None:
+                add_measure(
+                    found,
+                    name,
+                    amount[0],
+                    amount[1] or given,
+                    name_unit or unit,
+                    "" if transposed else end,
+                    amount[2],
+                )
 
 
-def _add_cell(
-    found: Found,
-    row: Mapping[str, Any],
-    column: str,
-    value: Any,
-    end: str,
-    prefix: str,
-    transposed: tuple[list[str], str] | None,
-) -> None:
-    measure = measure_of(value) if isinstance(value, str) else None
-    amount = measure[0] if measure is not None else None if isinstance(value, str) else numeric(value)
-    if is_setting(column):
-        if value not in (None, "") and not end:
-            found.settings[slugged(column)] = setting_of(value)
-        elif amount is None or slugged(column) not in ("run", "rank", "port", "pid", "version", "timestamp"):
-            found.settings.setdefault(f"{slugged(column)}_{end}".strip("_"), setting_of(value))
-        return
-    if amount is None:
-        return
-    spelled = measure[1] if measure is not None else ""
-    if transposed is not None:
-        chosen, spelled_unit = transposed
-        label, unit = named(str(row[chosen[0]]))
-        statistic = slugged(column)
-        name, end = label if statistic in _PLAIN_VALUE else f"{statistic}_{label}", ""
-        spelled = spelled or spelled_unit
-    else:
-        name, unit = named(column)
-        name = f"{prefix}_{name}" if prefix else name
-    add_measure(found, name, amount, spelled, unit, end, measure[2] if measure is not None else None)
+def _label_of(row: Mapping[str, Any]) -> list[str]:
+    """Return the column that names the only row of a table, where its others are statistics."""
+    words = [c for c in row if _amount(row[c]) is None]
+    others = [c for c in row if c not in words]
+    return (
+        words if len(words) == 1 and others and all(_STATISTIC.fullmatch(slugged(c)) for c in others) else []
+    )
+
+
+def _by_ending(
+    rows: Sequence[Mapping[str, Any]], chosen: Sequence[str], most: int
+) -> dict[str, Mapping[str, Any]]:
+    return {
+        "_".join(ending(c, row.get(c), most) for c in chosen if row.get(c) is not None): row for row in rows
+    }
+
+
+def _add_setting(found: Found, column: str, value: Any, end: str) -> bool:
+    """Add a cell that says how was measured, and return whether it is one; what numbers the rows is left out."""
+    if not is_setting(column):
+        return False
+    name = slugged(column)
+    if value not in (None, "") and not end:
+        found.settings[name] = setting_of(value)
+    elif _amount(value) is None or name not in ("run", "rank", "port", "pid", "version", "timestamp"):
+        found.settings.setdefault(f"{name}_{end}".strip("_"), setting_of(value))
+    return True
+
+
+def _measure(value: Any) -> tuple[float, str, float | None] | None:
+    if isinstance(value, str):
+        return measure_of(value.lstrip("±"))
+    amount = numeric(value)
+    return (amount, "", None) if amount is not None else None
+
+
+def _scale(own: str, unit: str) -> float | None:
+    """Return what a number in the unit `own` is multiplied by to be in `unit`: times, and sizes (`MB` in `B/s`)."""
+    if own in SECONDS and unit in SECONDS:
+        return SECONDS[own] / SECONDS[unit]
+    theirs = unit.removesuffix("/s")
+    if own.removesuffix("/s") in SIZES and theirs in SIZES:
+        return SIZES[own.removesuffix("/s")] / SIZES[theirs]
+    return None
 
 
 def add_measure(
@@ -235,6 +278,8 @@ def add_measure(
     own = unit_of(spelled) if spelled and factor is None else None
     if unit is None and own is not None:
         name, unit = with_unit(name, spelled, own), own
+    elif unit is not None and own is not None and own != unit:
+        factor = _scale(own, unit)
     found.add(name, amount * (factor or 1), unit, end)
     if deviation is not None:
         found.add(

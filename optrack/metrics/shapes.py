@@ -25,6 +25,7 @@ from optrack.metrics.tables import (
     framed_tables,
     has_no_header,
     is_header,
+    matrices,
     measure_of,
 )
 from optrack.metrics.tool import WORK, setting_of, tool
@@ -143,8 +144,18 @@ def _errors(output: Output) -> str | None:
 
 def _text(output: Output) -> Found:
     found, taken = _tables(output)
-    add_lines(output, found, taken)
+    add_lines(output, found, taken | _add_matrices(output, found))
     return found
+
+
+def _add_matrices(output: Output, found: Found) -> frozenset[int]:
+    taken: frozenset[int] = frozenset()
+    for title, cells, lines in matrices(output):
+        name, unit = named(title)
+        for row, column, value in cells:
+            add_measure(found, f"{name}_{row}_{column}", value, "", unit, "", None)
+        taken |= lines
+    return taken
 
 
 def _parsed(found: Found, why: str) -> Parsed:

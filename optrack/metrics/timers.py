@@ -147,6 +147,17 @@ def _google_text(output: Output) -> Parsed | None:
     return parsed.because(None if values else "no benchmark")
 
 
+_CRITERION_NAME = (
+    r"^(?P<key>\S(?:[^\n]{0,200}?\S)?)[ \t]{0,80}\n?[ \t]{1,80}(?:time:[^\n]{0,200}\n[ \t]{1,80})?"
+)
+_INTERVAL = r"\s+\[[\d.]+ \S+\s+(?P<value>[\d.]+) (?P<unit>\S+)\s"
+_CRITERION = Printed(
+    r"\A",
+    (
+        (rf"{_CRITERION_NAME}time:{_INTERVAL}", "{key}_time_s", "s"),
+        (rf"{_CRITERION_NAME}thrpt:{_INTERVAL}", "{key}_thrpt_mib_s", "MiB/s"),
+    ),
+)
 _HYPERFINE_BENCHMARK = r"^[ \t]*Benchmark (?:#?\d+): (.+)$"
 _HYPERFINE_TIME = Printed(
     r"Time \((?:mean ± σ|abs ≡|mean . .|abs .)\):",
@@ -255,6 +266,11 @@ PARSERS = (
         why=lambda report, parsed: _why_commands(report["results"]),
         notes=lambda report: _command_notes(report["results"]),
         text=_hyperfine_text,
+    ),
+    tool(
+        "criterion",
+        "bheisler/criterion.rs: src/report.rs (CliReport)",
+        text=lambda output: _CRITERION(output) if "time:   [" in output.text else None,
     ),
     tool(
         "pytest-benchmark",

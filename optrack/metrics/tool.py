@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from optrack.metrics.output import Amount, Output, Parsed, Parser, Setting, Values, last_of, number, numeric
-from optrack.model.metrics import SECONDS, unit_of
+from optrack.model.metrics import SECONDS, SIZES, unit_of
 
 WORK = frozenset(
     "request_rate max_concurrency concurrency num_prompts num_requests burstiness seed random_seed dataset_name "
@@ -132,7 +132,7 @@ class Printed:
         for expression, name, unit in self.rows:
             for match in re.finditer(expression, text, re.MULTILINE):
                 groups = match.groupdict()
-                full = name.format(key=(groups.get("key") or "").replace(".", "_"))
+                full = name.format(key=re.sub(r"[^\w -]+", "_", groups.get("key") or ""))
                 value = scaled(groups["value"], groups.get("unit") or unit or "", unit or "")
                 if value is not None:
                     values[full] = value, unit
@@ -146,13 +146,16 @@ class Printed:
         return None
 
 
+_FACTORS = SECONDS | {f"{size}/s": factor for size, factor in SIZES.items()}
+
+
 def scaled(text: str, unit: str, wanted: str) -> float | None:
     """Return the number that `text` is in `unit`, in the unit `wanted` (`1.5k`, `1.2 s` as 1200 ms)."""
     factor = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}.get(text[-1:], 1.0)
     value = number(text[:-1] if factor != 1 else text)
     if value is None:
         return None
-    ours, theirs = SECONDS.get(wanted), SECONDS.get(unit_of(unit) or unit)
+    ours, theirs = _FACTORS.get(wanted), _FACTORS.get(unit_of(unit) or unit)
     return value * factor * (theirs / ours if ours and theirs and ours != theirs else 1)
 
 

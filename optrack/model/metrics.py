@@ -84,14 +84,18 @@ _NOUNS = {
 """What is counted, by its spellings, as a unit shows it."""
 _TIMES = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "s"),
-    **dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds"), "ms"),
-    **dict.fromkeys(("us", "usec", "usecs", "microsecond", "microseconds"), "us"),
-    **dict.fromkeys(("ns", "nsec", "nsecs", "nanosecond", "nanoseconds"), "ns"),
+    **dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds", "millis"), "ms"),
+    **dict.fromkeys(("us", "usec", "usecs", "microsecond", "microseconds", "micros"), "us"),
+    **dict.fromkeys(("ns", "nsec", "nsecs", "nanosecond", "nanoseconds", "nanos"), "ns"),
     **dict.fromkeys(("min", "mins", "minute", "minutes"), "min"),
     **dict.fromkeys(("h", "hour", "hours"), "h"),
 }
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
 """The length of each unit of time."""
+SIZES = {"B": 1.0} | {
+    f"{k}{i}B": (1024.0 if i else 1e3) ** n for n, k in enumerate("KMGT", 1) for i in ("", "i")
+}
+"""The bytes of each unit of size."""
 _PLAIN_UNITS = {
     **dict.fromkeys(("%", "percent", "pct"), "%"),
     **dict.fromkeys(("rps", "qps"), "req/s"),
@@ -105,7 +109,13 @@ _PLAIN_UNITS = {
     **dict.fromkeys(("request", "requests"), "requests"),
     **{noun: noun for noun in ("iops", "count", "steps", "samples", "bytes")},
 }
-_PER = re.compile(r"(?P<what>#|[a-z]{1,20}\.?) ?(?:/|per) ?(?P<time>[a-z]{1,12})(?:/user)?")
+_PER = re.compile(r"(?P<what>#|[a-z]{1,20}\.?) ?(?:/|per) ?(?P<each>[a-z]{1,12})(?:/user)?")
+_BITS = re.compile(r"([KMGT])b(?:its?)? ?(?:/ ?s(?:ec)?|ps)")
+"""So spelled, a rate is in bits: `Gb/s`, never `GB/s` or `gb/s`, which people mean as bytes."""
+_EACH = frozenset(
+    "op ops iter iteration it loop step token tok request req call run query sample batch row".split()
+)
+"""What something is counted or timed for: `ns/op`, `ms per token`, `allocs/op`."""
 _SINGULAR = frozenset({"t", "b", "token", "request", "query", "op", "byte", "bit"})
 _UNIT_WORDS = "|".join(sorted(_NOUNS.keys() - _SINGULAR, key=len, reverse=True))
 _RATE_END = re.compile(
@@ -161,7 +171,7 @@ _NO_DIRECTION = (
 _STATISTIC_END = re.compile(
     r"(?:(?<=_s)|(?<=_ms)|(?<=_us)|(?<=_ns))_(?:mean|median|avg|min|max|(?:quantiles_)?p\d+(?:_\d+)?)$"
 )
-_SPREADS = re.compile(r"(?:^|_)(?:std|stddev|stdev|sd|sem)(?:_|$)")
+_SPREADS = re.compile(r"(?:^|_)(?:std|stddev|stdev|sd|sem)(?:_|$)|^error(?:_|$)")
 _TOKENS = re.compile(r"total_(?:.*_)?tokens(?:_retokenized)?")
 _COUNTS = re.compile(
     r"^total_.*tokens(?:_retokenized)?$|_rounds$|_lines$|(?:^|_)(?:requests|responses|samples|count|errors|failures)$"
@@ -181,25 +191,35 @@ def metric_named(name: str, *, unit: str | None = None, better: Better | None = 
 
 def rate_direction(name: str, unit: str) -> Better | None:
     """Return the direction that a unit gives: so much in a second is better higher, if it is something wanted."""
+    if _SPREADS.search(name):
+        return None
+    if unit.partition("/")[0] in SECONDS and "/" in unit:
+        return "lower"
     is_rate = unit.endswith(("/s", "/min")) or unit == "iops"
-    return "higher" if is_rate and not (_UNWANTED.search(name) or _SPREADS.search(name)) else None
+    return "higher" if is_rate and not _UNWANTED.search(name) else None
 
 
 def unit_of(text: str) -> str | None:
     """Return a unit as optrack writes it (`tok/s` for `tokens/sec`), None for what is no unit that is known."""
     if len(text) > 40:
         return None
+    if (bits := _BITS.fullmatch(text)) is not None:
+        return f"{bits[1]}bit/s"
     folded = " ".join(text.casefold().replace("µ", "u").replace("μ", "u").split())
     if folded in _PLAIN_UNITS:
         return _PLAIN_UNITS[folded]
     if folded in _TIMES:
         return _TIMES[folded]
     rate = _PER.fullmatch(folded)
-    if rate is None or (time := _TIMES.get(rate["time"])) not in ("s", "min", "h"):
+    if rate is None:
         size = _NOUNS.get(folded, "")
         return size if size.endswith("B") else None
-    what = rate["what"].rstrip(".")
-    return f"/{time}" if what == "#" else f"{_NOUNS.get(what, what)}/{time}"
+    what, each = rate["what"].rstrip("."), rate["each"]
+    if (time := _TIMES.get(each)) in ("s", "min", "h"):
+        return f"/{time}" if what == "#" else f"{_NOUNS.get(what, what)}/{time}"
+    if each not in _EACH or what == "#":
+        return None
+    return f"{_TIMES.get(what) or _NOUNS.get(what, what)}/{each.rstrip('s')}"
 
 
 def _unit(name: str) -> str:

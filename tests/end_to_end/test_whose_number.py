@@ -76,7 +76,9 @@ def test_a_server_that_runs_already_is_measured_and_left_alone(make: Make, tmp_p
 
 
 def test_a_file_of_an_earlier_pass_is_no_result(make: Make) -> None:
-    base = QUICK.replace("launches: 3", "launches: 1").replace("unit: pt, better: higher}}", "file: result.txt}}")
+    base = QUICK.replace("launches: 3", "launches: 1").replace(
+        "unit: pt, better: higher}}", "file: result.txt}}"
+    )
     project = make(base=base.replace("bench: bash bench.sh", "bench: 'true'"))
     (project.folder / "result.txt").write_text("score = 99\n", encoding="utf-8")
     assert "result.txt wasn't written by this pass" in measured(project, 1)["failure"]["message"]

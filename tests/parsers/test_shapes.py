@@ -192,3 +192,155 @@ def test_a_course_of_time_is_no_list_of_cases() -> None:
     parsed = _auto(f"second,latency_ms\n{rows}\n")
     assert len(parsed.readings) <= 2
     assert any("500 rows" in note for note in parsed.notes)
+
+
+UNLISTED: dict[str, tuple[str, dict[str, tuple[float, str]]]] = {
+    "measures with no name but their unit": (
+        "fill   :   2.500 micros/op 400 ops/sec;   51.0 MB/s (90 of 90 found)\n"
+        "scan   :   9.000 micros/op 111 ops/sec;   7.0 MB/s\n",
+        {"us_per_op_fill": (2.5, "us/op"), "mb_s_scan": (7.0, "MB/s"), "ops_sec_fill": (400, "ops/s")},
+    ),
+    "one measure in a line of several unnamed ones": (
+        "BenchmarkSort-4 \t 400\t 289 ns/op\t 40 B/op\t 3 allocs/op\n"
+        "BenchmarkFind/tree-4 \t 90\t 16 ns/op\t 0 B/op\t 0 allocs/op\n",
+        {"ns_per_op_benchmarksort_4": (289, "ns/op"), "b_per_op_benchmarkfind_tree_4": (0, "B/op")},
+    ),
+    "the number first": (
+        " 1,200.50 msec task-clock    #    0.9 CPUs utilized\n    1.25 seconds time elapsed\n",
+        {"task_clock_msec": (1200.5, "ms"), "time_elapsed_seconds": (1.25, "s")},
+    ),
+    "durations in several units": (
+        "total duration:   2m3.5s\nload duration:   90.5ms\neval count:   14 token(s)\neval rate:   16.5 tokens/s\n",
+        {
+            "total_duration_s": (123.5, "s"),
+            "load_duration_ms": (90.5, "ms"),
+            "eval_rate_tokens_s": (16.5, "tok/s"),
+        },
+    ),
+    "sections in brackets": (
+        "[FAST PATH]\n"
+        "  Allocations:  15\n"
+        "  p99 latency:  187 ns\n"
+        "[SLOW PATH]\n"
+        "  Allocations:  4\n"
+        "  p99 latency:  18923 ns\n",
+        {"fast_path_p99_latency_ns": (187, "ns"), "slow_path_p99_latency_ns": (18923, "ns")},
+    ),
+    "names between commas": (
+        "[OVERALL], Throughput(ops/sec), 540.5\n[READ], Operations, 10\n[READ], Latency(us), 1295.25\n",
+        {"overall_throughput_ops_sec": (540.5, "ops/s"), "read_latency_us": (1295.25, "us")},
+    ),
+    "a log's line of statistics": (
+        "[08/11/2022-06:55:33] [I] Served: 233.5 qps\n"
+        "[08/11/2022-06:55:33] [I] Copy: min = 4.5 ms, max = 5.5 ms, percentile(99%) = 5.25 ms\n"
+        "[08/11/2022-06:55:33] [I] Compute: min = 3.5 ms, max = 4.5 ms, percentile(99%) = 4.25 ms\n",
+        {"served_qps": (233.5, "req/s"), "p99_copy_ms": (5.25, "ms"), "min_compute_ms": (3.5, "ms")},
+    ),
+    "bits and bytes": (
+        "  #bytes   #iterations   BW peak[Gb/sec]   BW[GB/sec]\n"
+        "  2   50   0.5   0.0625\n"
+        "  65536   50   361.25   45.15\n",
+        {"bw_peak_gb_sec_bytes_65536": (361.25, "Gbit/s"), "bw_gb_sec_bytes_65536": (45.15, "GB/s")},
+    ),
+    "units on a line of their own": (
+        "#   size    time    busbw\n#    (B)    (us)    (GB/s)\n   1024   62.5   29.5\n   4096   90.5   30.5\n",
+        {"time_us_size_b_1024": (62.5, "us"), "busbw_gb_s_size_b_4096": (30.5, "GB/s")},
+    ),
+    "a column for the unit and uncertainties": (
+        "[info] Benchmark       Mode  Cnt   Score    Error  Units\n"
+        "[info] Encode.fast    thrpt   20  321.25 ±  10.5   ops/s\n"
+        "[info] Encode.slow     avgt   20   32.25 ±   1.5   ns/op\n",
+        {
+            "score_ops_s_encode_fast": (321.25, "ops/s"),
+            "score_ns_per_op_encode_slow": (32.25, "ns/op"),
+        },
+    ),
+    "one framed table below another": (
+        "┌─────┬──────┬─────────┐\n"
+        "│ Stat │ 99%  │ Avg     │\n"
+        "├─────┼──────┼─────────┤\n"
+        "│ Wait │ 6 ms │ 1.88 ms │\n"
+        "└─────┴──────┴─────────┘\n"
+        "┌───────────┬────────┬─────────┐\n│ Stat      │ 97.5%  │ Avg     │\n├───────────┼────────┼─────────┤\n"
+        "│ Req/Sec   │ 4,755  │ 4,165.5 │\n│ Bytes/Sec │ 237 kB │ 1.5 MB  │\n└───────────┴────────┴─────────┘\n",
+        {
+            "p99_wait_ms": (6, "ms"),
+            "p97_5_req_sec": (4755, "req/s"),
+            "avg_bytes_sec": (1.5e6, "B/s"),
+            "p97_5_bytes_sec": (237e3, "B/s"),
+        },
+    ),
+    "a matrix between devices": (
+        "Write bandwidth (GB/s)\n   D\\D     0      1\n     0 2540.5 392.5\n     1 393.5 2551.5\n",
+        {
+            "write_bandwidth_gb_s_0_1": (392.5, "GB/s"),
+            "write_bandwidth_gb_s_1_1": (2551.5, "GB/s"),
+        },
+    ),
+    "statistics after a count": (
+        "[ STATS ] copy: 3 calls, total: 1.05ms, avg: 350μs\n[ STATS ] launch: 100 calls, total: 5.25ms, avg: 52μs\n",
+        {"total_ms_launch": (5.25, "ms"), "avg_us_copy": (350, "us"), "calls_copy": (3, "")},
+    ),
+    "names and values between strokes": (
+        "wait min/avg/max = 0.5/0.75/1.25 ms\n",
+        {"wait_avg_ms": (0.75, "ms"), "wait_max_ms": (1.25, "ms")},
+    ),
+    "sizes before names that come twice": (
+        "  1.0MiB  upload  best=0.25s  avg=0.5s  best=47.5  MB/s avg=40.5 MB/s\n"
+        "  64.0MiB upload  best=0.75s  avg=0.9s  best=125.5 MB/s avg=118.5 MB/s\n",
+        {"best_s_64_0mib_upload": (0.75, "s"), "avg_mb_s_1_0mib_upload": (40.5, "MB/s")},
+    ),
+    "rows that an offered rate tells apart": (
+        "| Offered req/s | Policy | Output tok/s |\n|---:|---|---:|\n"
+        "| 50 | chunked | 267.5 |\n| 50 | static | 299.5 |\n| 150 | chunked | 316.5 |\n",
+        {"output_tok_s_chunked_offered_req_s_150": (316.5, "tok/s")},
+    ),
+    "cases with a unit in their label": (
+        "| Metric | before | after |\n"
+        "|---|---:|---:|\n"
+        "| Decode (tok/s) | 22.5 | **25.5** |\n"
+        "| TTFT (ms) | 90.5 | 80.5 |\n",
+        {"after_decode_tok_s": (25.5, "tok/s"), "before_ttft_ms": (90.5, "ms")},
+    ),
+    "a column that is a unit": (
+        "| Method | Mean | Op/s |\n"
+        "|---|---:|---:|\n"
+        "| Code | 9.5 ns | 104,025,563.4 |\n"
+        "| Info | 4.5 ns | 231,641,612.1 |\n",
+        {"op_s_code": (104025563.4, "ops/s"), "mean_ns_info": (4.5, "ns")},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", UNLISTED)
+def test_what_no_tool_is_known_for_is_read_with_its_units(kind: str) -> None:
+    text, right = UNLISTED[kind]
+    parsed = _auto(text)
+    read = {r.metric.name: (r.value, r.metric.unit) for r in parsed.readings}
+    assert {name: read.get(name) for name in right} == right, read
+    assert parsed.invalid is None
+
+
+def test_failed_transactions_are_failures_under_any_name() -> None:
+    parsed = _auto(
+        "Transaction rate:    1.9 trans/sec\nSuccessful transactions:   5\nFailed transactions:   5\n"
+    )
+    assert parsed.value("transaction_rate_trans_sec") == 1.9
+    assert parsed.invalid is not None and "5 failed" in parsed.invalid
+
+
+def test_criterion_gives_the_estimate_between_its_bounds() -> None:
+    parsed = _auto(
+        "copy/2048\n                        time:   [514.5 ns 532.5 ns 547.5 ns]\n"
+        "                        thrpt:  [29.5 MiB/s 30.5 MiB/s 31.5 MiB/s]\n"
+        "hash/1KiB               time:   [1.15 µs 1.25 µs 1.35 µs]\nFound 3 outliers among 100 measurements\n"
+    )
+    assert parsed.tool == "criterion"
+    assert parsed.value("copy_2048_time_s") == pytest.approx(532.5e-9)
+    assert parsed.value("copy_2048_thrpt_mib_s") == 30.5
+    assert parsed.value("hash_1KiB_time_s") == pytest.approx(1.25e-6)
+
+
+@pytest.mark.parametrize("text", ["[{}, {}]", '{"results": [{}, {}]}'])
+def test_rows_without_columns_are_no_result(text: str) -> None:
+    assert _auto(text).invalid is not None
