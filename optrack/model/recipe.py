@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, mo
 from optrack.model.recipe_parts import (
     Bench,
     Check,
+    LaunchRange,
     MetricRule,
     Ready,
     ServerProcess,
@@ -21,6 +22,7 @@ from optrack.model.recipe_parts import (
     benches,
     expected_of,
     gpus_of,
+    launches_of,
     variables_of,
     warmups,
     with_stop_command,
@@ -98,14 +100,18 @@ class Recipe(Written):
     check: Annotated[Mapping[str, Check], _MAP] = Field(
         default_factory=dict, description="what must still hold: a faster wrong server is a regression"
     )
-    launches: Annotated[int, whole(1, 1000)] = Field(
-        default=1, description="starts of the server in a run", json_schema_extra={"minimum": 1}
+    launches: Annotated[int | LaunchRange, BeforeValidator(launches_of)] = Field(
+        default=1,
+        description="starts of the server in a run: a count, or `{min, max}` between which the evidence decides",
     )
     repetitions: Annotated[int, whole(1, 10000)] = Field(
         default=1, description="benchmark passes in a launch", json_schema_extra={"minimum": 1}
     )
-    order: Annotated[Literal["interleaved", "block"], one_of("interleaved", "block")] = Field(
-        default="interleaved", description="whether launches alternate with the baseline's"
+    order: Annotated[Literal["interleaved", "rounds", "block"], one_of("interleaved", "rounds", "block")] = (
+        Field(
+            default="interleaved",
+            description="pairs with the baseline, rounds with it and neighbouring items, or one block after the other",
+        )
     )
     stop: Annotated[Literal["fixed", "sequential"], one_of("fixed", "sequential"), _STOP_SCHEMA] = Field(
         default="fixed",
