@@ -147,6 +147,8 @@ def title_line(view: View, baseline: Series | None) -> Content:
             parts.append((f"   {fmt.VERDICT['improvement'].sign} {plain(best.item.id)} {effect}", "$good"))
     if plan.target:
         parts.append((f"   target {plain(plan.target.text)}", "$quiet"))
+    if view.sensitivity is not None and view.sensitivity.is_poor:
+        parts.append((f"   {view.sensitivity.text}", "$bad"))
     return Content.assemble(*parts, (f"   {plain(plan.title or plan.name)}", "$quiet"))
 
 
