@@ -20,6 +20,7 @@ from optrack.host.libraries import libraries_part
 from optrack.host.limits import processes_part
 from optrack.host.packages import interpreter_of, packages_part
 from optrack.host.process_tree import Deadline, Member, read_tree, serving_first
+from optrack.host.witnessed import with_witnesses, witnessed_packages
 from optrack.judge.variables import plain
 from optrack.model.hardware import Hardware
 from optrack.model.part import Part
@@ -149,18 +150,21 @@ def capture_running(
     names: Collection[str] = (),
     holders: Collection[int] = (),
     earlier: Mapping[int, Member] | None = None,
+    witnesses: Sequence[Mapping[str, Any]] = (),
     project: Path | None = None,
     port: int | None = None,
     proc: Path = Path("/proc"),
 ) -> Snapshot:
     """Capture what the processes of a running server show: effective environment, packages and start-up files
     of its interpreter, code of its editable packages, loaded libraries, affinity and limits. `pids` is the
-    whole tree, `holders` those of it that hold the server's `port`; `earlier` is how they were seen before."""
-    members = serving_first(read_tree(pids, leader, proc, earlier), holders)
+    whole tree, `holders` those of it that hold the server's `port`; `earlier` is how they were seen before, `witnesses`
+    what they wrote down themselves."""
+    members = serving_first(with_witnesses(read_tree(pids, leader, proc, earlier), witnesses), holders)
     places = command_places(members, project)
     seen = capture_seen(members, recipe_env=recipe_env, salt=salt, names=names)
     return seen.model_copy(
         update={
+            "packages": witnessed_packages(witnesses) or seen.packages,
             "libraries": captured(lambda: libraries_part(members, proc), Libraries, salt),
             "processes": captured(
                 lambda: processes_part(members, salt=salt, places=places, port=port, proc=proc),
@@ -230,7 +234,7 @@ def capture_after(snapshot: Snapshot, *, salt: bytes) -> Snapshot:
 
 
 def _read_again(path: str, about: WatchedFile | str) -> WatchedFile | str:
-    if isinstance(about, str) or not about.has("sha256"):
+    if isinstance(about, str) or not about.has("sha256") or about.use is not None:
         return about
     now = describe_file(Path(path)).sha256
     return (
@@ -248,8 +252,11 @@ def _looked_again(about: GitState | str, salt: bytes) -> GitState | str:
     now = describe_repository(Path(about.root), salt=salt, patch=False, until=Deadline(CODE_S))
     if not now.has("code") or _code_state(now) == _code_state(about):
         return about
-    before, after = {*about.changed, *about.untracked}, {*now.changed, *now.untracked}
-    edited = sorted(before ^ after) or sorted(after) or ["committed changes"]
+    before, after = about.tracked or {}, now.tracked or {}
+    edited = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    edited = (
+        edited or sorted({*about.changed} ^ {*now.changed}) or sorted(now.changed) or ["committed changes"]
+    )
     return about.model_copy(
         update={"edited_in_run": edited, "commit_after": now.commit, "code_after": now.code}
     )
@@ -257,8 +264,10 @@ def _looked_again(about: GitState | str, salt: bytes) -> GitState | str:
 
 def _code_state(about: GitState) -> list[Any]:
     """Return what of a repository's description is its code, submodules included."""
-    own = [about.code, about.untracked, about.left_out]
-    return [*own, {path: [module.commit, _code_state(module)] for path, module in about.submodules.items()}]
+    return [
+        about.code,
+        {path: [module.commit, _code_state(module)] for path, module in about.submodules.items()},
+    ]
 
 
 def captured(capture: Callable[[], Any], kind: Callable[..., Any], salt: bytes) -> Any:

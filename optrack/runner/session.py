@@ -19,14 +19,16 @@ from optrack.engines.registry import engine_named
 from optrack.host.capture import CodeCapture
 from optrack.host.parsing import ParserProcess
 from optrack.host.proc import own_identity
+from optrack.host.process_tree import Member
 from optrack.host.sampler import Sampler
 from optrack.host.tree import Tree
+from optrack.host.witnessed import WITNESS
 from optrack.judge.evidence import most_launches
 from optrack.judge.sequential import round_order
 from optrack.model.events import RunEnded
 from optrack.model.plan import Item, Plan
 from optrack.model.recipe import Recipe
-from optrack.model.recipe_parts import LaunchRange
+from optrack.model.recipe_parts import LaunchRange, stop_rule, with_stop_command
 from optrack.model.run import Run, new_run_id
 from optrack.model.snapshot import Snapshot
 from optrack.model.value import digest
@@ -59,6 +61,7 @@ class Arm:
     notes: set[str] = field(default_factory=set)
     sampler: Sampler | None = None
     begin: float = field(default_factory=time.monotonic)
+    bench_members: list[Member] = field(default_factory=list)
 
     def sampling(self, gpus: tuple[int, ...] | None) -> Sampler:
         """Return the sampler of this arm's benchmark passes, over the given GPUs, None for all."""
@@ -176,6 +179,7 @@ class Session:
             "RUN_DIR": str(place.run_dir),
             "ITEM_ID": place.item,
             "OPTRACK_PYTHON": sys.executable,
+            "OPTRACK_WITNESS": str(place.run_dir / WITNESS),
         }
 
 
@@ -192,7 +196,7 @@ def session_of(
     base = campaign.plan.item(campaign.plan.baseline)
     alone = base is None or base.id == item.id or resolved.recipe.order == "block"
     beside = None if alone or base is None else (base, campaign.resolved(base))
-    stop = resolved.data.get("stop", "sequential" if sequential or _is_range(resolved) else "fixed")
+    stop = stop_rule(resolved.data, "sequential" if sequential or _is_range(resolved) else "fixed")
     session = _session(campaign, (item, resolved), beside, stop)
     if not resume:
         return with_neighbours(campaign, session, item) if sequential else session
@@ -281,7 +285,7 @@ def _arm(
         actor=settings.actor,
         plan_digest=digest(gate.text(campaign.plan.text)),
         recipe_digest=resolved.digest,
-        recipe=gate.data({**resolved.data, "stop": stop}),
+        recipe=gate.data({**with_stop_command(resolved.data), "stop": stop}),
         runner=own_identity(),
     )
     engine = engine_named(resolved.recipe.engine, settings.python)
