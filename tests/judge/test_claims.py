@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ def judged(ours: Sequence[Sequence[float]], theirs: Sequence[Sequence[float]]) -
 
 def in_blocks(ours: Sequence[float], *, after: Sequence[float] = (), history: History = QUIET) -> Judgement:
     """Judge a latency in block order, between two blocks of the baseline or after one."""
-    block = {"metric": LATENCY, "order": ()}
+    block: dict[str, Any] = {"metric": LATENCY, "order": ()}
     before = side("baseline", flat([3.1379, 3.1364, 3.1436, 3.1338]), at=0.0, **block)
     return judge(
         side("1B", flat(ours), at=60.0, **block),
