@@ -67,7 +67,7 @@ FILES = {
     "../model/weights.bin": "0" * 9_000_000,
     "../data.jsonl": "{}\n",
     "../tools/client": "#!/bin/sh\necho score = 10$(date +%N)\n",
-    "bench.sh": "true $@\n",
+    "bench.sh": "exec 3<>/dev/tcp/127.0.0.1/$PORT; echo hello >&3; read -r line <&3\n",
     "write.py": WRITE,
     "prompt.md": "Hello\n",
     "appended.jsonl": "",
