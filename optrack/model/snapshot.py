@@ -78,7 +78,10 @@ class Disagreement(Part):
 
 
 class Environment(Part):
-    """Variables: passed to the commands, those of the server's processes (`observed_in`: which), digests of others."""
+    """Variables: passed to the commands, those of the server's processes (`observed_in`: which), and the others.
+
+    `read_by` has the names that were looked for in what ran, each with a file that reads it; null where none does.
+    """
 
     passed: Mapping[str, str] | None = None
     server: Mapping[str, Value] | None = None
@@ -87,6 +90,7 @@ class Environment(Part):
     observed_in: Text = None
     program: Program | None = None
     unreadable: list[str] | None = None
+    read_by: Mapping[str, Text] | None = None
 
 
 class AppliedArgument(Part):

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from optrack.app.campaign import Campaign
 from optrack.app.project import now
@@ -19,8 +20,10 @@ from optrack.host.parsing import ParserProcess
 from optrack.host.proc import own_identity
 from optrack.host.sampler import Sampler
 from optrack.host.tree import Tree
+from optrack.host.variable_search import RanFiles
 from optrack.judge.evidence import rules_of
 from optrack.judge.sequential import launch_order
+from optrack.judge.variables import named_in
 from optrack.model.events import RunEnded
 from optrack.model.metrics import Metric
 from optrack.model.plan import Item, Plan
@@ -49,6 +52,7 @@ class Arm:
     result: RunEnded | None = None
     notes: set[str] = field(default_factory=set)
     sampler: Sampler | None = None
+    ran: RanFiles = field(default_factory=RanFiles)
     begin: float = field(default_factory=time.monotonic)
 
     def sampling(self, gpus: tuple[int, ...] | None) -> Sampler:
@@ -110,7 +114,10 @@ class Session:
         """The variables recorded of both arms with their values beside optrack's own table: those that either
         recipe names, and the prefixes of the settings, each with a star behind it."""
         prefixes = (f"{prefix.rstrip('*')}*" for prefix in self.settings.env_prefixes if prefix.strip("*"))
-        return frozenset((*(name for arm in self.arms for name in arm.recipe.env), *prefixes))
+        own = (name for arm in self.arms for name in arm.recipe.env)
+        return frozenset(
+            (*own, *named_in(text for arm in self.arms for text in _texts(arm.run.recipe)), *prefixes)
+        )
 
     def schedule(self) -> Iterator[tuple[Arm, int]]:
         """Yield each launch in turn, with its number in its arm, until there are enough with those kept."""
@@ -141,6 +148,16 @@ class Session:
             "ITEM_ID": place.item,
             "OPTRACK_PYTHON": sys.executable,
         }
+
+
+def _texts(data: Any) -> Iterator[str]:
+    """Yield every text of a recipe, as plain data."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, Mapping):
+        yield from (text for value in data.values() for text in _texts(value))
+    elif isinstance(data, (list, tuple)):
+        yield from (text for value in data for text in _texts(value))
 
 
 def session_of(
