@@ -12,7 +12,7 @@ from optrack.judge.applied import not_applied, unseen_treatment
 from optrack.judge.coverage import covering_bench, covering_leaf
 from optrack.judge.field_table import Field
 from optrack.judge.fields import dotted, field_of, leaves, sentence
-from optrack.judge.processes import process_differences
+from optrack.judge.processes import process_differences, with_ample_limits
 from optrack.judge.unseen import Repositories, captured, missing_part, unseen_sections, with_unfound
 from optrack.judge.variable_use import by_the_program, by_use, told_alike
 from optrack.judge.variables import is_noise
@@ -72,6 +72,7 @@ def differences(
         _without_echoes(found), candidate.env or Environment(), baseline.env or Environment()
     )
     found.extend(_bench_differences(baseline, candidate, found, declared))
+    found = with_ample_limits(found, candidate.processes, baseline.processes)
     named = {leaf.removeprefix("env.") for leaf in declared if leaf.startswith("env.")}
     found = by_use(found, candidate.env or Environment(), baseline.env or Environment(), named)
     found = list(settled(found, accepted))

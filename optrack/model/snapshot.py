@@ -181,11 +181,13 @@ class Process(Part):
 class ProcessTree(Allowances):
     """Processes of the server or of the benchmark, and what those that work may use.
 
-    `starts` says how often the tree was started (a server's launches, a benchmark's passes) and seen.
+    `starts` says how often the tree was started (a server's launches, a benchmark's passes) and seen; `used` how much
+    a process of it used of what the limits are for, at most.
     """
 
     count: int | None = None
     starts: int | None = None
+    used: Mapping[str, int] = {}
     tree: list[Process] = Field(default_factory=list)
     cgroup: ControlGroup | None = None
 

@@ -33,7 +33,7 @@ from optrack.model.snapshot import Snapshot
 from optrack.model.value import digest
 from optrack.plan.resolve import Resolved
 from optrack.runner.resume import Resuming, Wanted, earlier_of, interrupted_since
-from optrack.settings import Settings, project_salt
+from optrack.settings import Settings, database_salt, salt_file
 
 
 @dataclass
@@ -209,7 +209,7 @@ def _session(
     stop = stop if baseline is not None else "fixed"
     ours = _arm(campaign, *candidate, at, stop)
     theirs = _arm(campaign, *baseline, at, stop, beside=ours.run.id) if baseline else None
-    salt = project_salt(settings.state)
+    salt = database_salt(salt_file(settings), settings.state)
     return Session(settings, campaign.plan, ours, theirs, dict(os.environ), salt, stop)
 
 
