@@ -21,24 +21,50 @@ if TYPE_CHECKING:
 def next_choice(campaign: Campaign, *, by: str = "rank", without: Collection[str] = ()) -> Choice:
     """Return the item to run next, leaving out those in `without`, and why each earlier one isn't it.
 
-    That is the baseline where the chosen item would be compared with a stale run of it. Items whose launches
-    alternate with the baseline's bring a fresh measurement with them.
+    That is the baseline where the chosen item would be compared with a stale run of it, and once no item in block
+    order is left: those need it on both sides in time. Items whose launches alternate with the baseline's bring a
+    fresh measurement with them.
     """
     order: Literal["rank", "value"] = "value" if by == "value" else "rank"
     choice = choose(campaign.plan, campaign.states, by=order, without=without)
     plan = campaign.plan
     item, base = plan.item(choice.item or ""), plan.item(plan.baseline)
+    if base is not None and (item is None or not _in_block_order(campaign, item)):
+        waiting = _unbracketed(campaign, base)
+        if waiting and (item is None or item.id != base.id):
+            else_ = "what happened to the host since it was measured can't be told from an effect else"
+            return _baseline_first(choice, base, f"is measured again after {', '.join(waiting)}: {else_}")
     if item is None or base is None or item.id == base.id or not _in_block_order(campaign, item):
         return choice
     why = None if base.id in without else _stale(campaign, base)
     if why is None:
         return choice
-    texts = {
-        base.id: {"kind": "chosen", "text": f"is measured again before {item.id}: {why}"},
-        item.id: {"kind": "later", "text": f"comes after {base.id}"},
-    }
+    return _baseline_first(choice, base, f"is measured again before {item.id}: {why}")
+
+
+def _baseline_first(choice: Choice, base: Item, why: str) -> Choice:
+    texts = {base.id: {"kind": "chosen", "text": why}}
+    if choice.item is not None:
+        texts[choice.item] = {"kind": "later", "text": f"comes after {base.id}"}
     reasons = tuple(reason.model_copy(update=texts.get(reason.item, {})) for reason in choice.reasons)
     return Choice(item=base.id, reasons=reasons)
+
+
+def _unbracketed(campaign: Campaign, base: Item) -> list[str]:
+    """Return the items in block order after whose run the baseline wasn't measured any more, nor tried."""
+    judged = {
+        state.judgement.candidate: state.item
+        for state in campaign.states
+        if state.judgement is not None
+        and state.judgement.method in ("block", "history")
+        and state.judgement.effect is not None
+        and state.status == "completed"
+        and not state.stale
+    }
+    if not judged:
+        return []
+    latest = max((run.id for run in campaign.reader.runs(campaign.plan.name, base.id, 1)), default="")
+    return [item.id for run, item in judged.items() if run > latest and _in_block_order(campaign, item)]
 
 
 def _in_block_order(campaign: Campaign, item: Item) -> bool:

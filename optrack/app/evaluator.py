@@ -8,51 +8,41 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from optrack.app.baseline_refresh import facts_of, measurement
-from optrack.judge.applied import not_applied, unseen_treatment
+from optrack.app.plan_history import PlanHistory
+from optrack.judge.applied import doubts_of
 from optrack.judge.audit import ComparisonInput, lost_since, rejected_baseline
-from optrack.judge.baselines import (
-    ageing,
-    ageing_differences,
-    history_of,
-    unseen_code,
-)
+from optrack.judge.baselines import ageing, ageing_differences, unseen_code
 from optrack.judge.difference import comparison, differences, settled
-from optrack.judge.evidence import Evidence, History, Rules, Side, evidence_of, rules_of, side_of
+from optrack.judge.evidence import Rules, rules_of
 from optrack.judge.imported import is_imported
 from optrack.judge.judging import judge
 from optrack.judge.lineage import AdoptionStep, against_original, in_force_at
 from optrack.judge.remarks import with_remarks
-from optrack.judge.sequential import launch_order, next_step
+from optrack.judge.sequential import next_step
+from optrack.judge.sides import in_turn, side_of
 from optrack.judge.unseen import of_a_failed_start
-from optrack.model.events import RunJudged
+from optrack.model.events import RunJudged, SessionPlanned
 from optrack.model.item import Acceptance, Adoption, ItemState, judgement_of
 from optrack.model.judgement import Difference, Judgement
-from optrack.model.metrics import CHECK
 from optrack.model.plan import Plan
 from optrack.model.recipe import recipe_from
 from optrack.model.run import Run, primary_metric
 from optrack.model.snapshot import Snapshot
 from optrack.model.treatment import treatment
-from optrack.plan.schedule import comparisons
 from optrack.store.read import Reader
 
 if TYPE_CHECKING:
     from optrack.store.write import Store
 
-_HISTORY_RUNS = 20
-
 
 class Evaluator:
-    """Judges the recorded runs of one plan; everything it needs it reads from the record.
-
-    The spread between launches is taken from the runs before the one that is judged; in `hindsight` from all
-    others, later ones too: they know the machine's noise better, and nothing of the effect.
-    """
+    """Judges the recorded runs of one plan; everything it needs it reads from the record. For `hindsight` see
+    `PlanHistory`."""
 
     def __init__(self, reader: Reader, plan: Plan, *, hindsight: bool = False) -> None:
         self._reader = reader
         self._plan = plan
-        self._hindsight = hindsight
+        self._history = PlanHistory(reader, plan, hindsight=hindsight)
         self._runs: dict[str, Run] = {}
         self._states: tuple[ItemState, ...] | None = None
 
@@ -78,6 +68,7 @@ class Evaluator:
             factors=given.factors,
             not_applied=given.not_applied,
             seen_alone=given.seen_alone,
+            after=given.after,
         )
         return with_remarks(judgement, candidate, baseline)
 
@@ -109,7 +100,7 @@ class Evaluator:
         if failed_start and baseline is not None:
             snapshots = candidate.snapshot or Snapshot(), baseline.snapshot or Snapshot()
             found = settled(of_a_failed_start(found, *snapshots, factors), accepted)
-        interleaved = baseline is not None and baseline.beside == candidate.id
+        interleaved = baseline is not None and in_turn(candidate, baseline)
         if baseline is not None and not interleaved:
             measured = measurement(baseline, self._plan.metric.name)
             aged = ageing(measured, candidate.started_at, facts_of(candidate))
@@ -119,19 +110,22 @@ class Evaluator:
         if baseline is not None:
             why = self._rejected.get(baseline.id)
             found = (*found, *([rejected_baseline(baseline.id, why)] if why else []))
-        turns = launch_order(_launches(candidate, baseline)) if interleaved else ()
+        after = None
+        if baseline is not None and not interleaved:
+            after = self._after(candidate, baseline, accepted)
         return ComparisonInput(
             item=candidate.item,
             stored=Judgement(
                 verdict=None, baseline=None, candidate=candidate.id, metric=self._plan.metric.name
             ),
-            candidate=_side(candidate, _positions(turns, "candidate")),
-            baseline=_side(baseline, _positions(turns, "baseline")) if baseline else None,
+            candidate=side_of(candidate, is_in_turn=interleaved),
+            baseline=side_of(baseline, is_in_turn=interleaved) if baseline else None,
+            after=side_of(after) if after else None,
             rules=self.rules(candidate, baseline, interleaved=interleaved),
             differences=found,
             comparison=comparison(found) if baseline else "unknown",
             factors=factors,
-            not_applied=(*_not_applied(candidate), *_unseen(candidate, baseline, factors)),
+            not_applied=doubts_of(candidate, baseline, factors),
             seen_alone=self._seen_alone(candidate.item),
         )
 
@@ -177,21 +171,53 @@ class Evaluator:
             store.record(run.id, RunJudged(judgement=original, against="original"), at)
 
     def rules(self, candidate: Run, baseline: Run | None, *, interleaved: bool) -> Rules:
-        """Return the rules that a run is judged by: the plan's, and how the run's recipe measures."""
-        return rules_of(
+        """Return the rules that a run is judged by: the plan's, how the run's recipe measures, and what was laid
+        down before its first launch."""
+        session, states = candidate.session, self._standing()
+        metric = primary_metric(self._plan, [candidate, *([baseline] if baseline else [])])
+        rules = rules_of(
             recipe_from(candidate.recipe),
-            primary_metric(self._plan, [candidate, *([baseline] if baseline else [])]),
+            metric,
             min_effect=self._plan.min_effect,
             interleaved=interleaved,
-            family=max(1, comparisons(self._plan)),
-            history=self._history(candidate),
+            family=session.family or self._history.family(states),
+            history=self._history.spread(candidate, metric.name),
+            is_shared=bool(session.companions),
+        )
+        guarded = {check.metric or name for name, check in rules.guards.items() if check.worse is not None}
+        spreads = {name: self._history.spread(candidate, name) for name in guarded}
+        return rules.model_copy(
+            update={
+                "guard_history": {name: spread for name, spread in spreads.items() if spread is not None},
+                "first_look": session.first_look or rules.first_look,
+                "max_launches": session.max_launches or rules.max_launches,
+                "credited": session.credited
+                if session.family
+                else self._history.credited(candidate.item, states),
+            }
+        )
+
+    def planned(
+        self, candidate: Run, *, seed: int, interleaved: bool, baseline: str | None, companions: Sequence[str]
+    ) -> SessionPlanned:
+        """Return what is laid down of a run before its first launch."""
+        session = candidate.session.model_copy(update={"companions": tuple(companions)})
+        rules = self.rules(candidate.model_copy(update={"session": session}), None, interleaved=interleaved)
+        return SessionPlanned(
+            seed=seed,
+            max_launches=rules.max_launches,
+            first_look=rules.first_look or 1,
+            family=rules.family,
+            credited=rules.credited,
+            baseline=baseline,
+            companions=tuple(companions),
         )
 
     def baseline_for(self, candidate: Run) -> Run | None:
         """Return the whole run to judge against: the one measured beside the candidate, else the latest
         earlier one of the baseline that succeeded and that nobody rejected, an imported one only where none was
         measured, else None."""
-        beside = self._reader.beside(candidate.id)
+        beside = candidate.session.baseline or self._reader.beside(candidate.id)
         if beside is not None:
             return self._reader.run(beside)
         earlier = [
@@ -209,19 +235,28 @@ class Evaluator:
         """What the next run of the same baseline shows: that something was lost while it wasn't looked at."""
         if all(difference.cls != "unknown" for difference in found):
             return ()
+        following = self._following(candidate, baseline)
+        return lost_since(found, _between(following, baseline), following.id) if following else ()
+
+    def _following(self, candidate: Run, baseline: Run) -> Run | None:
+        """The next run of the same baseline after a candidate."""
         later = [
-            run
+            run.id
             for run in self._baseline_runs
             if run.id > candidate.id
             and run.outcome == "succeeded"
             and run.id not in self._rejected
             and not treatment(run.recipe, baseline.recipe)
         ]
-        if not later:
-            return ()
-        following = self.run(min(run.id for run in later))
-        between = differences(following.snapshot or Snapshot(), baseline.snapshot or Snapshot(), declared={})
-        return lost_since(found, between, following.id)
+        return self.run(min(later)) if later else None
+
+    def _after(self, candidate: Run, baseline: Run, accepted: Sequence[str]) -> Run | None:
+        """The next run of the same baseline, if it shows the baseline as it was before the candidate."""
+        following = self._following(candidate, baseline)
+        if following is None or comparison(settled(_between(following, baseline), accepted)) == "unfair":
+            return None
+        measured = measurement(baseline, self._plan.metric.name)
+        return None if ageing(measured, following.started_at, facts_of(following)) else following
 
     @cached_property
     def _rejected(self) -> Mapping[str, str]:
@@ -237,66 +272,26 @@ class Evaluator:
         """The baseline's runs, newest first, without what they measured and captured."""
         return self._reader.runs(self._plan.name, self._plan.baseline)
 
-    @cached_property
-    def _recent(self) -> Sequence[tuple[Run, Evidence]]:
-        """The baseline's latest runs with what they measured of the primary metric, newest first."""
-        metric = self._plan.metric.name
-        latest = self._baseline_runs[:_HISTORY_RUNS]
-        samples = self._reader.samples([run.id for run in latest], metric)
-        measured = (run.model_copy(update={"samples": samples[run.id]}) for run in latest)
-        return [(run, evidence_of(_side(run, ()), metric)) for run in measured]
-
-    def _history(self, candidate: Run) -> History | None:
-        """The spread between launches, from the baseline's latest runs apart from this session."""
-        groups: dict[str, list[Evidence]] = {}
-        for run, evidence in self._recent:
-            usable = run.outcome == "succeeded" and run.id != candidate.id and run.beside != candidate.id
-            if usable and (self._hindsight or run.id < candidate.id):
-                groups.setdefault(run.recipe_digest, []).insert(0, evidence)
-        return history_of(groups)
-
     def _base_recipe(self, candidate: Run) -> Mapping[str, Any]:
         """The recipe of the baseline's latest run, which a run that failed before it had one was to differ from."""
         if candidate.outcome not in ("failed", "timed_out") or candidate.item == self._plan.baseline:
             return {}
         return self._baseline_runs[0].recipe if self._baseline_runs else {}
 
-    def _seen_alone(self, item: str) -> tuple[frozenset[str], ...]:
-        """The treatments of the other items that have a fair verdict."""
+    def _standing(self) -> tuple[ItemState, ...]:
         if self._states is None:
             self._states = self._reader.items(self._plan.name)
+        return self._states
+
+    def _seen_alone(self, item: str) -> tuple[frozenset[str], ...]:
+        """The treatments of the other items that have a fair verdict."""
         return tuple(
             frozenset(state.judgement.attribution.factors)
-            for state in self._states
+            for state in self._standing()
             if state.item.id != item and not state.stale
             if state.judgement is not None and state.judgement.is_decided
         )
 
 
-def _side(run: Run, order: tuple[int, ...]) -> Side:
-    checks: dict[str, list[float]] = {}
-    for sample in run.samples:
-        if sample.metric.name.startswith(CHECK):
-            checks.setdefault(sample.metric.name.removeprefix(CHECK), []).append(sample.value)
-    return side_of(run, order, {name: tuple(values) for name, values in checks.items()})
-
-
-def _not_applied(run: Run) -> tuple[str, ...]:
-    env, expected = run.recipe.get("env", {}), run.recipe.get("expect", {})
-    return not_applied(run.snapshot, env, expected) if run.snapshot is not None else ()
-
-
-def _unseen(candidate: Run, baseline: Run | None, factors: Mapping[str, tuple[Any, Any]]) -> tuple[str, ...]:
-    """The declared factors that made no difference in what ran."""
-    if baseline is None or candidate.snapshot is None or baseline.snapshot is None:
-        return ()
-    return unseen_treatment(candidate.snapshot, baseline.snapshot, factors)
-
-
-def _launches(candidate: Run, baseline: Run | None) -> int:
-    samples = (*candidate.samples, *(baseline.samples if baseline else ()))
-    return 1 + max((sample.launch for sample in samples), default=-1)
-
-
-def _positions(turns: Sequence[str], side: str) -> tuple[int, ...]:
-    return tuple(position for position, turn in enumerate(turns) if turn == side)
+def _between(following: Run, baseline: Run) -> tuple[Difference, ...]:
+    return differences(following.snapshot or Snapshot(), baseline.snapshot or Snapshot(), declared={})

@@ -10,6 +10,7 @@ from optrack.app.answers.decisions import DryRun, DryRunAnswer, DryRunsAnswer
 from optrack.app.answers.plans import PlanAnswer, PlanCheckAnswer, PlanShowAnswer, PlanView
 from optrack.errors import PlanError
 from optrack.model.plan import Item, Plan
+from optrack.model.recipe_parts import LaunchRange
 from optrack.settings import Settings
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ def dry_run(campaign: Campaign, items: Sequence[Item]) -> DryRunAnswer | DryRuns
 def _dry_run(campaign: Campaign, item: Item) -> DryRun:
     from optrack.engines.protocol import Place
     from optrack.engines.registry import engine_named
+    from optrack.judge.evidence import most_launches
 
     resolved = campaign.resolved(item)
     recipe = resolved.recipe
@@ -123,9 +125,10 @@ def _dry_run(campaign: Campaign, item: Item) -> DryRun:
         warmup=tuple(engine.bench(recipe, bench, place).shell for bench in recipe.warmup),
         bench=passes,
         check={name: check.command for name, check in recipe.check.items() if check.command},
-        launches=recipe.launches,
+        launches=most_launches(recipe, sequential=False),
+        at_least=recipe.launches.min if isinstance(recipe.launches, LaunchRange) else None,
         repetitions=recipe.repetitions,
         factors=resolved.factors,
         port_is_chosen=recipe.port is None,
-        beside_baseline=base is not None and base.id != item.id and recipe.order == "interleaved",
+        beside_baseline=base is not None and base.id != item.id and recipe.order != "block",
     )

@@ -32,9 +32,15 @@ if TYPE_CHECKING:
 def status(campaign: Campaign) -> StatusAnswer:
     """Return where every item stands."""
     from optrack.app.answers.items import ItemStanding, StatusAnswer
+    from optrack.app.sensitivity import campaign_sensitivity
 
     items = (ItemStanding.of(state, campaign.blocked_by(state.item)) for state in campaign.states)
-    return StatusAnswer(plan=campaign.plan.name, title=campaign.plan.title, items=tuple(items))
+    return StatusAnswer(
+        plan=campaign.plan.name,
+        title=campaign.plan.title,
+        items=tuple(items),
+        sensitivity=campaign_sensitivity(campaign),
+    )
 
 
 def explain(campaign: Campaign, *, by: str = "rank") -> ChoiceAnswer:

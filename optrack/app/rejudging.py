@@ -47,6 +47,23 @@ def credit_again(project: Project) -> tuple[str, ...]:
     return tuple(resolved)
 
 
+def bracket_again(project: Project) -> tuple[str, ...]:
+    """Judge again the items in block order that waited for the baseline to be measured after them; return them."""
+    campaign = project.campaign()
+    evaluator = Evaluator(campaign.reader, campaign.plan)
+    changed = []
+    for state in campaign.states:
+        judgement = state.judgement
+        if judgement is None or judgement.method not in ("block", "history") or state.stale:
+            continue
+        run = evaluator.run(judgement.candidate)
+        again = evaluator.judge(run, _baseline_of(evaluator, judgement))
+        if run.recipe.get("order") == "block" and again != judgement:
+            evaluator.record(project.store, again, run, now())
+            changed.append(state.item.id)
+    return tuple(changed)
+
+
 def accept(project: Project, field: str, *, item: str | None, why: str) -> Acceptance:
     """Record that differences in `field` don't matter, to one item's comparisons or the plan's; judge again."""
     require_reason(why)

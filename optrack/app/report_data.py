@@ -9,6 +9,7 @@ from optrack.app.baseline_refresh import next_choice
 from optrack.app.campaign import Campaign
 from optrack.app.project import now
 from optrack.app.queries import item_or_run
+from optrack.app.sensitivity import campaign_sensitivity
 from optrack.errors import UsageError
 from optrack.judge.lineage import Registry, registry_of
 from optrack.model.run import Run, primary_metric
@@ -44,6 +45,7 @@ def log_data(campaign: Campaign) -> Log:
         adoptions=reader.adoption_history(plan.name),
         rejections=reader.rejections(plan.name),
         choice=next_choice(campaign),
+        sensitivity=campaign_sensitivity(campaign),
     )
     return campaign.gate.value(log)
 

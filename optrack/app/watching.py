@@ -14,8 +14,10 @@ from optrack.app.campaign import Campaign
 from optrack.app.host_load import HostLoad
 from optrack.app.project import Project, read_plan
 from optrack.app.running import recover
+from optrack.app.sensitivity import campaign_sensitivity
 from optrack.app.spawn import is_running
 from optrack.errors import PlanError, StoreError
+from optrack.judge.spread import Sensitivity
 from optrack.model.item import ItemState
 from optrack.model.judgement import Judgement
 from optrack.model.plan import Plan, Problem
@@ -46,6 +48,7 @@ class View:
     is_behind: bool
     load: HostLoad
     judged: Judged
+    sensitivity: Sensitivity | None
 
     @property
     def items(self) -> tuple[ItemState, ...]:
@@ -75,6 +78,7 @@ class _Made:
     plan: Plan
     choice: Choice
     worth: Mapping[str, float]
+    sensitivity: Sensitivity | None
 
 
 class Watcher:
@@ -167,6 +171,7 @@ class Watcher:
             is_behind=dead or self._taken_over != self._due(campaign.states),
             load=self._load,
             judged=self._judged,
+            sensitivity=made.sensitivity,
         )
 
     def _made_of(self, campaign: Campaign) -> _Made:
@@ -180,6 +185,7 @@ class Watcher:
                 plan=campaign.gate.value(campaign.plan),
                 choice=next_choice(campaign),
                 worth={item: worth.value for item, worth in worths(campaign.plan, campaign.states).items()},
+                sensitivity=campaign_sensitivity(campaign),
             )
         return last
 

@@ -219,6 +219,14 @@ class Results:
         """Follow a run to its end; return its exit code."""
         return self.add(follow_run(self._call.project, run_id, self._metric))
 
+    def add_companions(self, run_id: str) -> set[str]:
+        """Take up the runs of the other items that were measured in the same rounds; return their items."""
+        reader = self._call.project.reader
+        runs = [reader.run(run) for run in reader.run(run_id).session.companions]
+        for run in runs:
+            self.add(run)
+        return {run.item for run in runs}
+
     def add(self, run: Run) -> int:
         """Take up a run that has ended; return its exit code."""
         from optrack.model.item import judgement_of

@@ -42,6 +42,8 @@ def status(call: Call) -> None:
         choice = next_choice(campaign)
         if choice.item or not answer.items:
             lines += ["", f"next: {choice.item}" if choice.item else choice.summary]
+        if answer.sensitivity is not None:
+            lines += ["", answer.sensitivity.text]
         return lines
 
     emit(call, answer, as_text)

@@ -105,6 +105,7 @@ def next_(
         if detach:
             results.detach(run)
         elif results.follow(run) != 130 and everything:
+            tried |= results.add_companions(run)
             continue
         return results.finish()
 
@@ -147,7 +148,12 @@ def _dry_run_lines(found: DryRun) -> list[str]:
     for name, command in found.check.items():
         lines += [f"# check {name}", command.rstrip()]
     beside = ", in turn with as many of the baseline" if found.beside_baseline else ""
-    lines += [f"# launches: {found.launches}{beside}"]
+    most = (
+        f"{found.at_least} to {found.launches}, as the evidence needs"
+        if found.at_least
+        else str(found.launches)
+    )
+    lines += [f"# launches: {most}{beside}"]
     for key, (old, new) in found.factors.items():
         lines += [f"# factor {key}: {old} -> {new}"]
     return [*lines, ""]

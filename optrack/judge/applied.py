@@ -9,6 +9,7 @@ from typing import Any
 
 from optrack.judge.remarks import declining_lines
 from optrack.judge.variables import plain
+from optrack.model.run import Run
 from optrack.model.secrets.masking import is_masked, mask_data, mask_value
 from optrack.model.snapshot import Arguments, Environment, Libraries, Packages, Snapshot
 
@@ -29,6 +30,19 @@ ALIASES = {
     },
 }
 """Other spellings of server arguments, and the names under which servers report them."""
+
+
+def doubts_of(
+    candidate: Run, baseline: Run | None, factors: Mapping[str, tuple[Any, Any]]
+) -> tuple[str, ...]:
+    """Return what a run's processes don't show of its recipe, and the factors that made no difference in what ran."""
+    if candidate.snapshot is None:
+        return ()
+    recipe = candidate.recipe
+    missing = not_applied(candidate.snapshot, recipe.get("env", {}), recipe.get("expect", {}))
+    if baseline is None or baseline.snapshot is None:
+        return missing
+    return (*missing, *unseen_treatment(candidate.snapshot, baseline.snapshot, factors))
 
 
 def arguments_part(

@@ -25,6 +25,7 @@ class ComparisonInput(Frozen):
     candidate: Side
     baseline: Side | None
     rules: Rules
+    after: Side | None = None
     differences: tuple[Difference, ...] = ()
     comparison: Comparison = "unknown"
     factors: Mapping[str, tuple[Any, Any]] = Field(default_factory=dict)
@@ -131,6 +132,7 @@ def _again(given: ComparisonInput, bad: Mapping[str, str]) -> Judgement:
         factors=given.factors,
         not_applied=given.not_applied,
         seen_alone=given.seen_alone,
+        after=given.after,
     )
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
-from statistics import fmean
+from statistics import fmean, variance
 
 from pydantic import Field
 
@@ -20,10 +20,15 @@ MAX_AGE = timedelta(hours=24)
 """How old a baseline may be before it is measured again."""
 
 
+_SURELY_MOVED = 0.01
+"""The error at which a baseline is said to have moved."""
+
+
 class BaselineMeasurement(Frozen):
     """One measurement of a baseline: its run, when (UTC), and the metric's mean, None where the run gave no number.
 
-    `beside` is the run that it was measured with in turn, `rejected` why it proved unfit to compare with. `facts`
+    `error` is the standard error of the mean's logarithm, with its degrees of freedom, as far as its launches
+    show it. `beside` is the run that it was measured with in turn, `rejected` why it proved unfit. `facts`
     are what makes a baseline age when they change: `boot`, `driver`, `packages`, `code`, each as text that is equal
     as long as nothing changed.
     """
@@ -31,6 +36,8 @@ class BaselineMeasurement(Frozen):
     run: str
     at: datetime
     mean: float | None
+    error: float | None = None
+    freedom: int = 0
     beside: str | None = None
     rejected: str | None = None
     facts: Mapping[str, str] = Field(default_factory=dict)
@@ -106,10 +113,12 @@ def unseen_code(snapshots: Sequence[Snapshot | None]) -> tuple[Difference, ...]:
 
 
 def drift(measurements: Sequence[BaselineMeasurement], unit: str, min_effect: float) -> str | None:
-    """Return how the baseline moved between its measurements; None if by less than `min_effect`."""
+    """Return how the baseline moved between its measurements; None if by less than `min_effect`, or by no more than
+    launches of one measurement differ among themselves (F test of the means' variance, 1%)."""
     fit = sorted((m for m in measurements if m.rejected is None), key=lambda m: m.at)
-    means = [m.mean for m in fit if m.mean is not None and m.mean > 0]
-    if len(means) < 2:
+    known = [m for m in fit if m.mean is not None and m.mean > 0]
+    means = [m.mean for m in known if m.mean is not None]
+    if len(means) < 2 or not _more_than_noise(known):
         return None
     low, high = min(means), max(means)
     moved = high / low - 1
@@ -120,6 +129,19 @@ def drift(measurements: Sequence[BaselineMeasurement], unit: str, min_effect: fl
         f"({amount(low, unit)} to {amount(high, unit)}; first to last "
         f"{percent(means[-1] / means[0] - 1)}): effects below that need a baseline measured alongside."
     )
+
+
+def _more_than_noise(known: Sequence[BaselineMeasurement]) -> bool:
+    """Whether means differ by more than their standard errors explain; true where none is known."""
+    noise = [(m.error**2, m.freedom) for m in known if m.error is not None and m.freedom > 0]
+    freedom = sum(df for _, df in noise)
+    error = sum(square * df for square, df in noise) / freedom if freedom else 0.0
+    if error <= 0:
+        return True
+    from scipy.special import fdtrc
+
+    logs = [math.log(m.mean) for m in known if m.mean is not None]
+    return float(fdtrc(len(logs) - 1, freedom, variance(logs) / error)) < _SURELY_MOVED
 
 
 def history_of(runs: Mapping[str, Sequence[Evidence]]) -> History | None:
@@ -150,6 +172,7 @@ def history_of(runs: Mapping[str, Sequence[Evidence]]) -> History | None:
         freedom=max(1, len(chosen) * 2 // 3),
         runs=used if steps else len(apart) + 1,
         between_runs=_successive(between),
+        between_freedom=max(1, len(between) * 2 // 3),
     )
 
 

@@ -81,7 +81,7 @@ def expected_gain(
     `15%` and `1.2x` speak of the metric itself, as does an amount in its own unit (`20 tok/s`), which is related
     to its mean in `baseline` (name -> mean). A time (`5-10 ms`) is a saving of the metric where that is a time,
     else of the only time metric there is (by the suffix `_ms`): a saving s of a time t makes a rate better by
-    s / (t - s). `-15%` is a gain of what should be low, and a loss otherwise.
+    s / (t - s), and no more can be saved than there is. `-15%` is a gain of what should be low, and a loss otherwise.
     """
     if gain.low is None or gain.high is None or metric.better is None:
         return None
@@ -100,9 +100,11 @@ def expected_gain(
         if time is None:
             return None
         saved = [bound * _MILLISECONDS[unit] / time for bound in bounds]
+        if max(saved) >= 1:
+            return None
         if metric.better == "lower":
             return saved[0], saved[1]
-        return (saved[0] / (1 - saved[0]), saved[1] / (1 - saved[1])) if max(saved) < 1 else None
+        return saved[0] / (1 - saved[0]), saved[1] / (1 - saved[1])
     if unit and own > 0 and _RATES.get(unit, unit) == metric.unit.strip().lower():
         return bounds[0] / own, bounds[1] / own
     return None

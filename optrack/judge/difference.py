@@ -266,8 +266,11 @@ def _settled(difference: Difference, accepted: Collection[str]) -> Difference:
 
 
 def is_accepted(field: str, accepted: Collection[str]) -> bool:
-    """Whether a field is named by `accepted`: by its name, by the name of what it is in, or by a pattern with
-    `*`."""
+    """Whether a field is named by `accepted`: by its name, by the name of what it is in, by a pattern with `*`, or by
+    the plain name of a variable or process."""
+    plain = re.sub(r"^(?:bench\.)?(?:env\.(?:server|passed|other)|processes)\.", "", field)
+    if plain != field and any(plain == name or plain.startswith(f"{name}.") for name in accepted):
+        return True
     return any(
         field == name or field.startswith(f"{name}.") or ("*" in name and fnmatchcase(field, name))
         for name in accepted

@@ -8,22 +8,25 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from optrack.judge.evidence import Evidence, Launch, Rules, Side, evidence_of
-from optrack.judge.interval import estimate
+from optrack.judge.evidence import Rules, Side, evidence_of
+from optrack.judge.interval import estimate_of
 from optrack.judge.verdict import good_side
 from optrack.model.judgement import Guard, Verdict
-from optrack.model.metrics import Better, Metric, metric_named
+from optrack.model.metrics import Better, Metric, Sample, metric_named
 from optrack.model.recipe_parts import Check
 from optrack.model.wording import amount, interval, listed, percent
 
 
-def judge_guards(candidate: Side, baseline: Side, rules: Rules) -> tuple[Guard, ...]:
+def judge_guards(
+    candidate: Side, baseline: Side, rules: Rules, after: Side | None = None
+) -> tuple[Guard, ...]:
     """Return how each guard of the two recipes stands.
 
     The candidate is held to the baseline's checks as well as to its own. `min` and `max` bound the candidate's
     mean, of a command's numbers or of a metric; a bound that the baseline breaks, too, says nothing of the
-    candidate (unclear). `worse` is the fraction by which a metric may be worse than the baseline's: broken if the
-    estimate lies beyond it and the interval excludes no change, unclear if only the estimate does.
+    candidate (unclear). `worse` is the fraction by which a metric may be worse than the baseline's: kept if
+    the interval (one-sided, at the rules' confidence) lies within it, broken if the estimate lies beyond it and the
+    interval excludes no change, else unclear.
     """
     required = checks_of(baseline.recipe)
     own = tuple(
@@ -32,7 +35,7 @@ def judge_guards(candidate: Side, baseline: Side, rules: Rules) -> tuple[Guard, 
         if required.get(name) != check
     )
     held = tuple(
-        _held(name, check, rules.guards.get(name), candidate, baseline, rules)
+        _held(name, check, rules.guards.get(name), candidate, baseline, rules, after)
         for name, check in required.items()
     )
     worst = {guard.name: guard for guard in sorted((*own, *held), key=lambda g: _STATES.index(g.state))}
@@ -48,12 +51,20 @@ def checks_of(recipe: Mapping[str, Any]) -> dict[str, Check]:
     return {name: Check.model_validate(check) for name, check in (recipe.get("check") or {}).items()}
 
 
-def _held(name: str, check: Check, own: Check | None, candidate: Side, baseline: Side, rules: Rules) -> Guard:
+def _held(
+    name: str,
+    check: Check,
+    own: Check | None,
+    candidate: Side,
+    baseline: Side,
+    rules: Rules,
+    after: Side | None,
+) -> Guard:
     """Return how the candidate stands against a check of the baseline's, which its own recipe may not have."""
     if own is not None and own.command == check.command and own.metric == check.metric:
-        return judge_guard(name, check, candidate, baseline, rules)
+        return judge_guard(name, check, candidate, baseline, rules, after)
     what = "drops the baseline's check" if own is None else "measures otherwise what the baseline checks as"
-    guard = judge_guard(name, check, candidate, baseline, rules) if check.command is None else None
+    guard = judge_guard(name, check, candidate, baseline, rules, after) if check.command is None else None
     if guard is not None and guard.state == "broken":
         return guard
     why = f"The recipe {what} {name}, so it isn't shown to hold."
@@ -85,7 +96,9 @@ def broken_checks(candidate: Side, baseline: Side, rules: Rules) -> bool:
     )
 
 
-def judge_guard(name: str, check: Check, candidate: Side, baseline: Side, rules: Rules) -> Guard:
+def judge_guard(
+    name: str, check: Check, candidate: Side, baseline: Side, rules: Rules, after: Side | None = None
+) -> Guard:
     """Return how one guard stands."""
     if check.min is not None or check.max is not None:
         bounded = _bounds(name, check, candidate, baseline)
@@ -93,7 +106,7 @@ def judge_guard(name: str, check: Check, candidate: Side, baseline: Side, rules:
             return bounded
     if check.worse is None:
         return Guard(name=name, state="kept", text=f"{name} has no bound.")
-    return _worse(name, check, check.worse, candidate, baseline, rules)
+    return _worse(name, check, check.worse, candidate, baseline, rules, after)
 
 
 def _bounds(name: str, check: Check, candidate: Side, baseline: Side) -> Guard:
@@ -123,47 +136,52 @@ def _value(name: str, check: Check, side: Side) -> float | None:
     return fmean(values) if values and all(map(math.isfinite, values)) else None
 
 
-def _worse(name: str, check: Check, allowed: float, candidate: Side, baseline: Side, rules: Rules) -> Guard:
+def _worse(
+    name: str,
+    check: Check,
+    allowed: float,
+    candidate: Side,
+    baseline: Side,
+    rules: Rules,
+    after: Side | None,
+) -> Guard:
     metric = _metric_of(candidate, check.metric or name)
-    sides = [evidence_of(side, metric.name) for side in (candidate, baseline)]
-    if check.command:
-        sides = [_checked(side, name) for side in (candidate, baseline)]
     better: Better | None = metric.better or ("higher" if check.command else None)
-    found = estimate(sides[0], sides[1], interleaved=rules.interleaved)
+    if check.command:
+        candidate, baseline = _as_metric(candidate, name), _as_metric(baseline, name)
+        after = _as_metric(after, name) if after is not None else None
+    ours, theirs = (evidence_of(side, metric.name) for side in (candidate, baseline))
     least = percent(allowed, signed=False)
-    if better is None or not all(side.launches for side in sides):
+    if better is None or not ours.launches or not theirs.launches:
         why = "was not measured on both sides" if better else "has no direction"
         return Guard(name=name, state="missing", text=f"{metric.name} {why}, so its guard can't be judged.")
-    if found is None:
-        relative = sides[0].mean / sides[1].mean - 1 if sides[1].mean else math.nan
-        worse = -relative if better == "higher" else relative
-        if worse > allowed or math.isnan(worse):
-            text = f"{metric.name} {percent(relative)}: beyond the {least} allowed, on too few launches."
-            return Guard(name=name, state="unclear", text=text)
-        return Guard(
-            name=name, state="kept", text=f"{metric.name} {percent(relative)}: within {least} worse."
-        )
+    found = estimate_of(candidate, baseline, metric.name, rules, rules.guard_history.get(metric.name), after)
+    if found is None or not found.is_bracketed:
+        relative = ours.mean / theirs.mean - 1 if theirs.mean else math.nan
+        good = relative if better == "higher" else -relative
+        text = f"{metric.name} {percent(relative)}"
+        if check.command and good >= 0:
+            return Guard(name=name, state="kept", text=f"{text}: not worse than the baseline's.")
+        where = f"within {least} worse" if good >= -allowed else f"beyond the {least} allowed"
+        return Guard(name=name, state="unclear", text=f"{text}: {where}, on too few launches.")
     effect = found.effect(rules.confidence)
-    good = good_side(effect, better)
     text = f"{metric.name} {interval(effect)}"
-    if good.relative >= -allowed:
-        unsure = "" if good.low >= -allowed else ", though the interval reaches beyond it"
-        return Guard(name=name, state="kept", text=f"{text}: within the {least} it may get worse{unsure}.")
-    if good.high < 0:
+    if good_side(found.effect(2 * rules.confidence - 1), better).low >= -allowed:
+        return Guard(name=name, state="kept", text=f"{text}: within the {least} it may get worse.")
+    seen = good_side(effect, better)
+    if seen.relative < -allowed and seen.high < 0:
         return Guard(name=name, state="broken", text=f"{text}: it may not get worse by more than {least}.")
     return Guard(name=name, state="unclear", text=f"{text}: perhaps beyond the {least} it may get worse.")
 
 
-def _checked(side: Side, name: str) -> Evidence:
-    values = [value for value in side.checks.get(name, ()) if math.isfinite(value)]
-    return Evidence(
-        launches=tuple(
-            Launch(number=k, position=side.order[k] if k < len(side.order) else k, values=(value,))
-            for k, value in enumerate(values)
-        ),
-        invalid={},
-        positive=all(value > 0 for value in values),
-    )
+def _as_metric(side: Side, name: str) -> Side:
+    """Return the side with the numbers of a guard's command as the only samples, each of the launch it belongs to."""
+    metric = metric_named(name)
+    samples = [
+        Sample(metric=metric, value=value, launch=launch, repetition=0)
+        for launch, value in enumerate(side.checks.get(name, ()))
+    ]
+    return side.model_copy(update={"samples": tuple(samples)})
 
 
 def _metric_of(side: Side, name: str) -> Metric:

@@ -1,26 +1,27 @@
-"""The relative difference of two sides with its uncertainty: paired launches, blocks, or a known spread."""
+"""The relative difference of two sides with its uncertainty: round by round, or between blocks in time."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from statistics import fmean, variance
+from statistics import fmean
 from typing import Literal
 
-from optrack.judge.evidence import Evidence, History, Launch
+from optrack.judge.evidence import Evidence, History, Launch, Rules, Side, evidence_of
+from optrack.judge.spread import Spread, resolution, rounds_of, spread_of_rounds, spread_of_side
 from optrack.model.judgement import Effect
 from optrack.model.value import Frozen
 
-Method = Literal["paired", "block", "history"]
+Method = Literal["paired", "rounds", "block", "history"]
 
 
 class Estimate(Frozen):
     """The difference of the logarithms, candidate minus baseline, with its standard error.
 
-    `freedom` are the degrees of freedom of `error`; `launches` counts those used on the thinner side;
-    `widened` is added to both ends of an interval for drift that the order of the launches lets in;
-    `pooled` says that the plan's history lent its spread.
+    `freedom` are the degrees of freedom of `error`; `launches` counts those used on the thinner side. `own` is
+    the standard deviation between launches that this session shows, with its degrees of freedom; `lent` are those
+    that the plan's history added. `is_bracketed` is False where block order has no baseline on both sides in time.
     """
 
     difference: float
@@ -28,8 +29,10 @@ class Estimate(Frozen):
     freedom: float
     launches: int
     method: Method
-    widened: float = 0.0
-    pooled: bool = False
+    own: float = 0.0
+    own_freedom: float = 0.0
+    lent: float = 0.0
+    is_bracketed: bool = True
 
     @property
     def relative(self) -> float:
@@ -38,7 +41,7 @@ class Estimate(Frozen):
 
     def reach(self, tail: float) -> float:
         """Return the half-width, on the log scale, of the interval that leaves `tail` outside at each end."""
-        return quantile(1 - tail, self.freedom) * self.error + self.widened
+        return quantile(1 - tail, self.freedom) * self.error
 
     def effect(self, confidence: float, tail: float | None = None) -> Effect:
         """Return the effect with its interval; `tail` replaces (1 - confidence) / 2 after repeated looks."""
@@ -63,141 +66,126 @@ def quantile(probability: float, freedom: float) -> float:
     return float(stdtrit(freedom, probability))
 
 
-def pairs_of(candidate: Evidence, baseline: Evidence) -> tuple[tuple[Launch, Launch], ...]:
-    """Return the (candidate, baseline) launches that ran next to each other: positions 2k and 2k + 1."""
-    theirs = {launch.position // 2: launch for launch in baseline.launches}
-    return tuple(
-        (launch, theirs[launch.position // 2])
-        for launch in candidate.launches
-        if launch.position // 2 in theirs
-    )
-
-
 def estimate(
-    candidate: Evidence, baseline: Evidence, *, interleaved: bool, history: History | None = None
+    candidate: Evidence,
+    baseline: Evidence,
+    *,
+    interleaved: bool,
+    history: History | None = None,
+    after: Evidence | None = None,
+    weight: float = 0.5,
 ) -> Estimate | None:
     """Return the difference of the two sides; None if their launches can't tell how far it may be off.
 
-    Interleaved launches are compared pair by pair, so that drift slower than a pair falls out. In block
-    order it is Welch's difference of means, widened by the drift seen within either side. Where the run has
-    too few launches to show their spread, the plan's history lends it.
+    Interleaved launches are compared round by round (a pair is a round of one launch each), so that drift slower
+    than a round falls out. In block order the baseline's level is interpolated in time between its block before the
+    candidate and the one `after` it, `weight` (0 to 1) being the candidate's place between them. The plan's history
+    moderates the spread that the session shows, and stands in where it shows none.
     """
-    if not candidate.launches or not baseline.launches or not (candidate.positive and baseline.positive):
+    sides = [candidate, baseline, *([after] if after is not None and after.launches else [])]
+    if not all(side.launches and side.positive for side in sides):
         return None
-    if interleaved:
-        pairs = pairs_of(candidate, baseline)
-        if len(pairs) >= 2:
-            return _paired(pairs, history)
-    elif min(len(candidate.launches), len(baseline.launches)) >= 2:
-        return _block(candidate, baseline, history)
-    return _by_history(candidate, baseline, interleaved, history)
-
-
-def _paired(pairs: Sequence[tuple[Launch, Launch]], history: History | None) -> Estimate:
-    count = len(pairs)
-    spread = max(_neighbour_spread(pairs), _repetition_noise(pairs))
-    freedom: float = count - 1
-    pooled = history is not None and history.freedom > 0
-    if pooled and history is not None:
-        known = 2 * history.spread**2
-        pooled = spread <= known * _largest_ratio(freedom, history.freedom)
-        if pooled:
-            spread = (freedom * spread + history.freedom * known) / (freedom + history.freedom)
-            freedom += history.freedom
+    if not interleaved:
+        return _between_blocks(candidate, baseline, sides[2] if len(sides) > 2 else None, weight, history)
+    rounds = rounds_of(candidate, baseline)
+    spread = spread_of_rounds(rounds, history) if rounds else None
+    if spread is None:
+        return None
+    method: Method = "paired" if all(r.is_pair for r in rounds) else "rounds"
+    shares = 1 + fmean(1 / len(r.theirs) for r in rounds)
     return Estimate(
-        difference=fmean(ours.level - theirs.level for ours, theirs in pairs),
-        error=math.sqrt(spread / count),
-        freedom=freedom,
-        launches=count,
-        method="paired",
-        pooled=pooled,
+        difference=fmean(r.difference for r in rounds),
+        error=math.sqrt(spread.variance / len(rounds)),
+        freedom=spread.freedom,
+        launches=len(rounds),
+        method=method if len(rounds) > 1 else "history",
+        own=math.sqrt(spread.own / shares),
+        own_freedom=spread.own_freedom,
+        lent=spread.lent,
     )
 
 
-def _neighbour_spread(pairs: Sequence[tuple[Launch, Launch]]) -> float:
-    """Return the variance of a pair's difference, from how much neighbouring launches differ.
-
-    The mean square of successive differences (von Neumann, Kent, Bellinson and Hart, 1941): within a pair
-    around the mean difference, and between the pairs of an A B B A sequence, where the neighbours are of one
-    side, around zero. Slow drift hardly touches it. With normal noise it has 4/3 (n - 1) degrees of freedom;
-    it is used with n - 1, so that noise with two modes stays within the stated error as well.
-    """
-    differences = [ours.level - theirs.level for ours, theirs in pairs]
-    centre = fmean(differences)
-    squares = [(difference - centre) ** 2 for difference in differences]
-    ordered = sorted(pairs, key=lambda pair: pair[0].position)
-    between = []
-    for before, after in pairwise(ordered):
-        ours_last = before[0].position > before[1].position
-        ours_first = after[0].position < after[1].position
-        if ours_last == ours_first:
-            side = 0 if ours_last else 1
-            between.append((after[side].level - before[side].level) ** 2)
-    return (sum(squares) + sum(between)) / (len(squares) - 1 + len(between))
-
-
-def _largest_ratio(freedom: float, known_freedom: float) -> float:
-    """Return the ratio of variances beyond which the history doesn't describe this run (F test, 10%)."""
-    from scipy.special import fdtri
-
-    return float(fdtri(freedom, known_freedom, 0.9))
-
-
-def _repetition_noise(pairs: Sequence[tuple[Launch, Launch]]) -> float:
-    """Return the variance of a pair's difference that the repetitions alone account for: a lower bound.
-
-    Repetitions are taken around their launch and around what all launches share at that repetition, so that
-    a warm-up common to all isn't noise. 0 where the launches differ in their number of repetitions.
-    """
-    launches = [launch for pair in pairs for launch in pair]
-    count = len(launches[0].values)
-    if count < 2 or any(len(launch.values) != count or min(launch.values) <= 0 for launch in launches):
-        return 0.0
-    logs = [[math.log(value) for value in launch.values] for launch in launches]
-    shared = [fmean(row[k] for row in logs) for k in range(count)]
-    centre = fmean(shared)
-    squares = sum(
-        (value - fmean(row) - shared[k] + centre) ** 2 for row in logs for k, value in enumerate(row)
-    )
-    return 2 * squares / ((len(logs) - 1) * (count - 1)) / count
-
-
-def _block(candidate: Evidence, baseline: Evidence, history: History | None) -> Estimate:
-    ours, theirs = ([launch.level for launch in side.launches] for side in (candidate, baseline))
-    parts = [variance(side) / len(side) for side in (ours, theirs)]
-    total = sum(parts)
-    spread = sum(part**2 / (len(side) - 1) for part, side in zip(parts, (ours, theirs), strict=True))
-    between = 2 * history.between_runs**2 if history and history.between_runs else 0.0
-    return Estimate(
-        difference=fmean(ours) - fmean(theirs),
-        error=math.sqrt(total + between),
-        freedom=total**2 / spread if spread > 0 else len(ours) + len(theirs) - 2,
-        launches=min(len(ours), len(theirs)),
-        method="block",
-        widened=_drift(ours, theirs),
-    )
-
-
-def _drift(*sides: Sequence[float]) -> float:
-    """Return how far the centres of two blocks may lie apart by a drift as fast as that seen within either."""
-    return max((max(side) - min(side)) * len(side) / max(1, len(side) - 1) for side in sides)
-
-
-def _by_history(
-    candidate: Evidence, baseline: Evidence, interleaved: bool, history: History | None
+def estimate_of(
+    candidate: Side,
+    baseline: Side,
+    metric: str,
+    rules: Rules,
+    history: History | None,
+    after: Side | None = None,
 ) -> Estimate | None:
-    if history is None or history.freedom < 1:
-        return None
-    ours, theirs = ([launch.level for launch in side.launches] for side in (candidate, baseline))
-    spread = history.spread**2 * (1 / len(ours) + 1 / len(theirs))
-    if not interleaved and history.between_runs is not None:
-        spread += 2 * history.between_runs**2
-    return Estimate(
-        difference=fmean(ours) - fmean(theirs),
-        error=math.sqrt(spread),
-        freedom=history.freedom,
-        launches=min(len(ours), len(theirs)),
-        method="history",
-        widened=0.0 if interleaved else _drift(ours, theirs),
-        pooled=True,
+    """Return the estimate of a metric's difference between two recorded sides, as `estimate` does."""
+    apart = after.at - baseline.at if after is not None else 0.0
+    weight = (candidate.at - baseline.at) / apart if apart > 0 else 0.5
+    return estimate(
+        evidence_of(candidate, metric),
+        evidence_of(baseline, metric),
+        interleaved=rules.interleaved,
+        history=history,
+        after=evidence_of(after, metric) if after is not None else None,
+        weight=min(1.0, max(0.0, weight)),
     )
+
+
+def _between_blocks(
+    candidate: Evidence, before: Evidence, after: Evidence | None, weight: float, history: History | None
+) -> Estimate | None:
+    """Return Welch's difference of means, with the baseline's level interpolated in time.
+
+    What separates the levels of whole blocks of one configuration is a part of the error of its own, known from
+    how far the baseline's blocks lie apart. The degrees of freedom are Satterthwaite's (1946).
+    """
+    blocks = [before, *([after] if after is not None else [])]
+    theirs = [launch for block in blocks for launch in block.launches]
+    step = resolution(candidate.launches, theirs)
+    ours = spread_of_side(candidate.launches, step, history)
+    known = _spread_of_blocks(blocks, step, history)
+    if ours is None or known is None:
+        return None
+    weights = [1 - weight, weight] if after is not None else [1.0]
+    means = [_mean(block.launches) for block in blocks]
+    parts = [(ours.variance / len(candidate.launches), ours.freedom)]
+    count = sum(w**2 / len(block.launches) for w, block in zip(weights, blocks, strict=True))
+    parts.append((known.variance * count, known.freedom))
+    parts += _between_runs(means, history, 1 + sum(w**2 for w in weights))
+    total = sum(part for part, _ in parts)
+    spread = sum(part**2 / freedom for part, freedom in parts)
+    level = sum(w * mean for w, mean in zip(weights, means, strict=True))
+    return Estimate(
+        difference=_mean(candidate.launches) - level,
+        error=math.sqrt(total),
+        freedom=total**2 / spread if spread > 0 else 1.0,
+        launches=min(len(candidate.launches), *(len(block.launches) for block in blocks)),
+        method="block" if len(candidate.launches) > 1 else "history",
+        own=math.sqrt(ours.own),
+        own_freedom=ours.own_freedom,
+        lent=ours.lent,
+        is_bracketed=after is not None,
+    )
+
+
+def _spread_of_blocks(blocks: Sequence[Evidence], step: float, history: History | None) -> Spread | None:
+    """Return the variance of the baseline's launches around their blocks' means; the history knows them, too, so
+    its degrees of freedom aren't added to theirs."""
+    spreads = [spread_of_side(block.launches, step, None) for block in blocks]
+    own = [spread for spread in spreads if spread is not None]
+    freedom = sum(spread.own_freedom for spread in own)
+    pooled = sum(s.own * s.own_freedom for s in own) / freedom if freedom else 0.0
+    if history is None:
+        return Spread(variance=pooled, freedom=freedom, own=pooled, own_freedom=freedom) if own else None
+    known = max(freedom, float(history.freedom))
+    return Spread(variance=max(pooled, history.spread**2), freedom=known, own=pooled, own_freedom=freedom)
+
+
+def _between_runs(means: Sequence[float], history: History | None, times: float) -> list[tuple[float, float]]:
+    """Return the variance between whole runs of one configuration, `times` over, with its degrees of freedom."""
+    steps = [(after - before) ** 2 for before, after in pairwise(means)]
+    freedom = float(len(steps))
+    total = sum(steps) / 2
+    if history is not None and history.between_runs is not None:
+        freedom += history.between_freedom
+        total += history.between_freedom * history.between_runs**2
+    return [(times * total / freedom, freedom)] if freedom else []
+
+
+def _mean(launches: Sequence[Launch]) -> float:
+    return fmean(launch.level for launch in launches)

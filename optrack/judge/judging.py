@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from optrack.judge.attribution import attribute
-from optrack.judge.evidence import Rules, Side, evidence_of
+from optrack.judge.evidence import Rules, Side, evidence_of, unlike_losses
 from optrack.judge.guards import after_guards, judge_guards
-from optrack.judge.interval import estimate
+from optrack.judge.interval import estimate_of
 from optrack.judge.reasons import (
     HOST_CAUSES,
     evidence_reasons,
@@ -35,14 +35,15 @@ def judge(
     factors: Mapping[str, tuple[Any, Any]],
     not_applied: Sequence[str] = (),
     seen_alone: Collection[Collection[str]] = (),
+    after: Side | None = None,
 ) -> Judgement:
     """Return the judgement of `candidate` against `baseline`, with its reasons as sentences.
 
     `factors` is what the recipes declare to differ (leaf -> baseline's value, candidate's); `not_applied`
     says in sentences which of it the processes don't show; `seen_alone` has the treatments already judged
-    fairly against this baseline. A run that failed is `failed`, unless the host was the cause. An unfair
-    comparison, a treatment that wasn't applied, an interrupted run or a missing baseline gives no verdict
-    (None).
+    fairly against this baseline; `after` is the baseline's next run, which block order needs. A run that failed
+    is `failed`, unless the host was the cause. An unfair comparison, a treatment that wasn't applied, an
+    interrupted run or a missing baseline gives no verdict (None).
     """
     attribution, credit = attribute(factors, named=_factor_name(candidate), seen_alone=seen_alone)
     known = _Known(candidate, baseline, rules, tuple(differences), comparison, attribution)
@@ -50,7 +51,7 @@ def judge(
     if barred is not None:
         return barred
     assert baseline is not None
-    return _by_evidence(known, baseline, credit, treated=bool(factors) or _declared(differences))
+    return _by_evidence(known, baseline, after, credit, treated=bool(factors) or _declared(differences))
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,9 @@ def _barred(known: _Known, not_applied: Sequence[str]) -> Judgement | None:
     return None
 
 
-def _by_evidence(known: _Known, baseline: Side, credit: Sequence[str], *, treated: bool) -> Judgement:
+def _by_evidence(
+    known: _Known, baseline: Side, after: Side | None, credit: Sequence[str], *, treated: bool
+) -> Judgement:
     rules = known.rules
     ours, theirs = (evidence_of(side, rules.metric.name) for side in (known.candidate, baseline))
     seen = [
@@ -126,9 +129,9 @@ def _by_evidence(known: _Known, baseline: Side, credit: Sequence[str], *, treate
     marked = unknown_reasons(known.differences) if known.comparison == "unknown" else []
     if ours.invalid and not ours.launches:
         return known.concluded("failed", [*shortage_reasons(ours, theirs, rules), *marked, *seen])
-    guards = judge_guards(known.candidate, baseline, rules)
+    guards = judge_guards(known.candidate, baseline, rules, after)
     guarded = [guard.text for guard in guards]
-    found = estimate(ours, theirs, interleaved=rules.interleaved, history=rules.history)
+    found = estimate_of(known.candidate, baseline, rules.metric.name, rules, rules.history, after)
     better = rules.metric.better
     conclusion = conclude(found, rules, better) if found is not None and better is not None else None
     if found is None or conclusion is None:
@@ -139,15 +142,19 @@ def _by_evidence(known: _Known, baseline: Side, credit: Sequence[str], *, treate
             launches_needed=first_look(rules) if ours.positive and theirs.positive and better else None,
             guards=guards,
         )
-    needed = launches_needed(found, rules) if conclusion.verdict == "inconclusive" else None
-    said = verdict_reasons(conclusion, found, rules, needed)
+    losses = unlike_losses(ours, theirs, rules.interleaved)
+    is_open = conclusion.verdict == "inconclusive" and found.is_bracketed and losses is None
+    needed = launches_needed(found, rules) if is_open else None
+    reasons = verdict_reasons(conclusion, found, rules, needed)
     verdict = conclusion.verdict
+    if losses is not None and verdict != "inconclusive":
+        verdict, reasons = "inconclusive", [losses.text, reasons[0]]
     if not treated and verdict in ("improvement", "regression"):
-        verdict, said = "inconclusive", [_UNTREATED, said[0]]
+        verdict, reasons = "inconclusive", [_UNTREATED, reasons[0]]
     verdict, ahead = after_guards(verdict, guards)
     return known.concluded(
         verdict,
-        [*ahead, *said, *marked, *guarded, *method_reasons(found, rules), *credit, *seen],
+        [*ahead, *reasons, *marked, *guarded, *method_reasons(found, rules), *credit, *seen],
         effect=conclusion.effect,
         launches_needed=needed,
         launches=found.launches,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from statistics import fmean
+from statistics import fmean, variance
+from typing import Any
 
 from optrack.judge.baselines import BaselineMeasurement, compounded, drift
-from optrack.judge.evidence import Rules
+from optrack.judge.evidence import Rules, evidence_of
 from optrack.judge.guards import after_guards
-from optrack.judge.interval import quantile
-from optrack.judge.multiplicity import improvement_tail
+from optrack.judge.sides import side_of
 from optrack.judge.verdict import verdict_of
 from optrack.model.item import Adoption, Judged, judgement_of
 from optrack.model.judgement import Attribution, Comparison, Effect, Judgement, Verdict
@@ -68,9 +68,12 @@ def against_original(own: Judgement, chain: Sequence[AdoptionStep], rules: Rules
     assert effect is not None and rules.metric.better is not None
     verdict = verdict_of(effect, rules.metric.better, rules.min_effect)
     said = [_text(own, own.effect, chain, effect)]
-    if verdict == "improvement" and not _holds_among_many(effect, [*judged, own], rules):
+    if verdict == "improvement":
         verdict = "inconclusive"
-        said.append(f"Alone an improvement, but among {rules.family} comparisons it may be chance.")
+        said.append(
+            "Effects that were adopted for being improvements overstate what they come to together: measured once "
+            "against the original, the whole would be known."
+        )
     verdict, ahead = after_guards(verdict, own.guards)
     return _concluded(own, judged, verdict, [*ahead, *said, *_assumed(chain)], effect)
 
@@ -142,23 +145,6 @@ def _assumed(chain: Sequence[AdoptionStep]) -> list[str]:
     return said
 
 
-def _holds_among_many(effect: Effect, parts: Sequence[Judgement], rules: Rules) -> bool:
-    """Whether an improvement against the original stands at the error that many comparisons leave to each.
-
-    A product of improvements does, since each stood at it. Otherwise the interval is widened as Student's t
-    for the fewest launches of any part asks, which is more than their sum needs.
-    """
-    if rules.family == 1 or all(part.verdict == "improvement" for part in parts):
-        return True
-    freedom = max(1, min(part.launches for part in parts) - 1)
-    tail = (1 - rules.confidence) / 2
-    wider = quantile(1 - improvement_tail(rules.confidence, rules.family), freedom) / quantile(
-        1 - tail, freedom
-    )
-    centre = math.log1p(effect.relative)
-    return abs(centre) > wider * (math.log1p(effect.high) - math.log1p(effect.low)) / 2
-
-
 class BaselineConfig(Frozen):
     """A configuration that items were compared with: what was adopted into it, its measurements, its drift."""
 
@@ -226,6 +212,7 @@ def _configured(
             run=run.id,
             at=run.started_at,
             mean=_mean(run, metric.name),
+            **_error(run, metric.name),
             beside=run.beside,
             rejected=rejected.get(run.id),
         )
@@ -241,6 +228,15 @@ def _configured(
 def _mean(run: Run, metric: str) -> float | None:
     series = series_of(run.samples, metric)
     return fmean(series.values) if series else None
+
+
+def _error(run: Run, metric: str) -> dict[str, Any]:
+    """Return the standard error of the mean's logarithm and its degrees of freedom; nothing for a single launch."""
+    evidence = evidence_of(side_of(run), metric)
+    levels = [launch.level for launch in evidence.launches] if evidence.positive else []
+    if len(levels) < 2:
+        return {}
+    return {"error": math.sqrt(variance(levels) / len(levels)), "freedom": len(levels) - 1}
 
 
 def _evidence(adoption: Adoption, judgements: Sequence[Judged]) -> AdoptionEvidence:

@@ -8,21 +8,34 @@ from functools import lru_cache
 from optrack.model.wording import level
 
 
-def improvement_tail(confidence: float, family: int) -> float:
-    """Return the one-sided error at which an `improvement` may be claimed among `family` comparisons.
+def improvement_tail(confidence: float, family: int, credited: int = 0) -> float:
+    """Return the one-sided error at which an `improvement` may be claimed among `family` comparisons, `credited` of
+    which are improvements already.
 
-    Bonferroni: each comparison gets (1 - confidence) / family, so the chance of even one false improvement
-    in the campaign is at most 1 - confidence, however the comparisons depend on one another (they share a
-    baseline). Never more than an interval at `confidence` leaves at one end.
+    Holm's procedure (1979): each comparison that is still open gets (1 - confidence) / (family - credited), so the
+    chance of even one false improvement in the campaign is at most 1 - confidence, however the comparisons depend
+    on one another (they share a baseline). Never more than an interval at `confidence` leaves at one end.
     """
-    return min((1 - confidence) / 2, (1 - confidence) / family)
+    return min((1 - confidence) / 2, (1 - confidence) / max(1, family - credited))
 
 
-def family_statement(confidence: float, family: int) -> str:
+def family_statement(confidence: float, family: int, credited: int = 0) -> str:
     """Return the sentence with which a log says how false improvements are bounded."""
+    each = level(improvement_tail(confidence, family, credited))
+    how = (
+        f"Holm: {each} for each of the {family - credited} others"
+        if credited
+        else f"Bonferroni: {each} for each"
+    )
+    least = level(1 - confidence)
+    return f"The chance of even one false improvement among {family} comparisons is kept to {least} ({how})."
+
+
+def regression_statement(confidence: float, family: int) -> str:
+    """Return the sentence that says how false regressions aren't bounded."""
     return (
-        f"The chance of even one false improvement among {family} comparisons is kept to "
-        f"{level(1 - confidence)} (Bonferroni: {level(improvement_tail(confidence, family))} for each)."
+        f"The chance of a false regression is {level((1 - confidence) / 2)} in each of the {family} comparisons; "
+        "over all of them together it isn't bounded."
     )
 
 

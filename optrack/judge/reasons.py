@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from optrack.judge.evidence import Evidence, Rules, Side
 from optrack.judge.interval import Estimate
-from optrack.judge.multiplicity import family_statement
+from optrack.judge.multiplicity import family_statement, regression_statement
 from optrack.judge.verdict import MOST_LAUNCHES, Conclusion, first_look
-from optrack.model.judgement import Difference
+from optrack.model.judgement import Difference, Effect
 from optrack.model.metrics import Metric
-from optrack.model.wording import amount, counted, interval, launches, listed, percent
+from optrack.model.wording import amount, counted, interval, launches, level, listed, percent
 
 HOST_CAUSES = frozenset({"port_in_use", "gpu_busy", "disk_full"})
 """Kinds of failure that say nothing of an item: it can be run again as it is."""
@@ -71,19 +71,33 @@ def verdict_reasons(conclusion: Conclusion, found: Estimate, rules: Rules, neede
     least = percent(rules.min_effect, signed=False)
     text = f"{rules.metric.name} {interval(effect)}"
     excludes = effect.low > 0 or effect.high < 0
+    many = rules.family > 1
     if verdict in ("improvement", "regression"):
-        said = [f"{text}: {verdict}, clear of zero and of at least the minimum effect of {least}."]
-        if verdict == "improvement" and rules.family > 1:
-            said.append(family_statement(rules.confidence, rules.family))
+        said = [f"{text}: {verdict}, clear of zero and {_reached(effect, least, rules.min_effect)}."]
+        if many and verdict == "improvement":
+            said.append(family_statement(rules.confidence, rules.family, rules.credited))
+        elif many:
+            said.append(regression_statement(rules.confidence, rules.family))
         return said
     if verdict == "no_change":
         tail = " A difference is there, but too small to matter." if excludes else ""
-        return [f"{text}: no change, the interval lies within the minimum effect of {least}.{tail}"]
-    if conclusion.withheld:
+        inside = max(-effect.low, effect.high) < rules.min_effect
+        how = (
+            f"the interval lies within the minimum effect of {least}"
+            if inside
+            else f"two one-sided tests at {level(1 - rules.confidence)} put it within the minimum effect of {least}"
+        )
+        return [f"{text}: no change, {how}.{tail}"]
+    if conclusion.obstacle == "many comparisons":
         return [
             f"{text}: alone an improvement, but among {rules.family} comparisons it may be chance.",
-            family_statement(rules.confidence, rules.family),
+            family_statement(rules.confidence, rules.family, rules.credited),
             _needed(needed, found),
+        ]
+    if conclusion.obstacle == "no baseline after":
+        return [
+            f"{text}: what happened to the host since the baseline was measured can't be told from an effect.",
+            "One launch of the baseline again, after this one, would settle that.",
         ]
     if excludes:
         why = f"a difference is there, but whether it reaches the minimum effect of {least} is open"
@@ -92,9 +106,18 @@ def verdict_reasons(conclusion: Conclusion, found: Estimate, rules: Rules, neede
     return [f"{text}: {why}.", _needed(needed, found)]
 
 
+def _reached(effect: Effect, least: str, min_effect: float) -> str:
+    """Say whether the whole interval reaches the minimum effect, or the estimate alone."""
+    nearest = min(abs(effect.low), abs(effect.high))
+    if nearest >= min_effect:
+        return f"of at least the minimum effect of {least}"
+    edge = effect.low if effect.relative > 0 else effect.high
+    return (
+        f"of at least the minimum effect of {least} by its estimate; the interval begins at {percent(edge)}"
+    )
+
+
 def _needed(needed: int | None, found: Estimate) -> str:
-    if found.widened > 0:
-        return "Interleaved launches would show more than further launches in block order."
     if needed is None:
         return (
             f"Not even {MOST_LAUNCHES} launches a side would probably decide it: the estimate lies too near "
@@ -105,25 +128,36 @@ def _needed(needed: int | None, found: Estimate) -> str:
 
 
 def method_reasons(found: Estimate, rules: Rules) -> list[str]:
-    """Return how the two sides were compared, and what the order of launches means for it."""
+    """Return how the two sides were compared, and what is known of the spread between launches."""
     if found.method == "paired":
         said = [f"Compared launch by launch over {counted(found.launches, 'interleaved pair')}."]
+    elif found.method == "rounds":
+        said = [f"Compared over {counted(found.launches, 'round')} with launches of the baseline in each."]
     elif rules.interleaved:
         said = [f"With {launches(found.launches)} a side, the spread between launches doesn't show."]
-    else:
+    elif found.is_bracketed:
         said = [
-            "The launches ran in block order, where drift looks like an effect: the interval is widened by "
-            f"the {percent(found.widened, signed=False)} that launches of one side differ among themselves."
+            "The launches ran in block order: the baseline's level is interpolated between its measurements before "
+            "and after, and how far those lie apart is part of the interval."
         ]
-    if found.pooled and rules.history is not None:
+    else:
+        said = ["The launches ran in block order, where drift looks like an effect."]
+    if found.lent and rules.history is not None:
+        own = (
+            f", beside this run's own of {percent(found.own, signed=False)} "
+            f"({counted(round(found.own_freedom), 'degree')} of freedom; {found.lent:.0f} of the plan)"
+            if found.own_freedom
+            else ", borrowed three times as large in variance, since this run shows none of its own"
+        )
         said.append(
             f"The spread between launches ({percent(rules.history.spread, signed=False)}) is known from "
-            f"{counted(rules.history.runs, 'earlier run')} of this plan, not from this run alone."
+            f"{counted(rules.history.runs, 'earlier run')} of this plan{own}."
         )
-    if rules.sequential and found.method == "paired":
+    if rules.sequential and found.method in ("paired", "rounds"):
+        name = "pair" if found.method == "paired" else "round"
         said.append(
-            f"Stopped after {counted(found.launches, 'pair')} of at most {rules.max_launches}; the interval "
-            "allows for having looked after every pair (error spending, Lan and DeMets 1983)."
+            f"Stopped after {counted(found.launches, name)} of at most {rules.max_launches}; the interval "
+            f"allows for having looked after every {name} (error spending, Lan and DeMets 1983)."
         )
     return said
 

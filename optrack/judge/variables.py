@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
 from urllib.parse import quote_from_bytes
 
 RELEVANT_PREFIXES: Mapping[str, str] = {
@@ -146,6 +147,16 @@ def named_in(texts: Iterable[str]) -> frozenset[str]:
     """Return the variables whose values stand in a recipe's texts, as `$NAME` or `${NAME…}`."""
     found = {name for text in texts for name in _USED.findall(text)}
     return frozenset(name for name in found if not is_noise(name) and name not in ("TMPDIR", "REPO"))
+
+
+def texts_of(data: Any) -> Iterator[str]:
+    """Yield every text of a recipe, as plain data."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, Mapping):
+        yield from (text for value in data.values() for text in texts_of(value))
+    elif isinstance(data, (list, tuple)):
+        yield from (text for value in data for text in texts_of(value))
 
 
 _USED = re.compile(r"\$\{?([A-Za-z_]\w*)")

@@ -51,6 +51,28 @@ class RunStarted(Fact):
     at_most: bool = False
 
 
+class SessionPlanned(Fact):
+    """How the run is measured and judged was laid down, before its first launch; see `SessionRecord`."""
+
+    kind: Literal["session_planned"] = "session_planned"
+    seed: int
+    max_launches: int
+    first_look: int
+    family: int
+    credited: int = 0
+    baseline: str | None = None
+    companions: tuple[str, ...] = ()
+
+
+class LaunchPlaced(Fact):
+    """A launch has its turn: its position among all launches of the session, from 0, and its round."""
+
+    kind: Literal["launch_placed"] = "launch_placed"
+    launch: int
+    position: int
+    round: int
+
+
 class StageStarted(Fact):
     """A stage of a launch has begun; `side` tells whose launch it is when two runs alternate."""
 
@@ -182,6 +204,8 @@ class RunEnded(Fact):
 Event = Annotated[
     RunClaimed
     | RunStarted
+    | SessionPlanned
+    | LaunchPlaced
     | StageStarted
     | StageEnded
     | RepetitionMeasured

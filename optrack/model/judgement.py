@@ -54,7 +54,7 @@ class Judgement(Frozen):
 
     `baseline` and `candidate` are run ids. `verdict` is None where none may be given (an unfair comparison,
     a treatment that wasn't applied); `reasons` then says why, in sentences, as it does for every verdict.
-    `method` is how the sides were compared (pair by pair, in block order, or with a spread known from
+    `method` is how the sides were compared (pair by pair, round by round, in block order, or with a spread known from
     history), `launches` how many a side that used, and `launches_needed` how many would probably decide
     where the verdict is `inconclusive`. `derived` has the recipe's derived metrics, None where one can't be
     computed.
@@ -70,7 +70,7 @@ class Judgement(Frozen):
     reasons: tuple[str, ...] = ()
     launches_needed: int | None = None
     launches: int = 0
-    method: Literal["paired", "block", "history"] | None = None
+    method: Literal["paired", "rounds", "block", "history"] | None = None
     guards: tuple[Guard, ...] = ()
     derived: Mapping[str, float | None] = Field(default_factory=dict)
     differences: tuple[Difference, ...] = ()

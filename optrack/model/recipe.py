@@ -14,12 +14,14 @@ from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
 from optrack.model.recipe_parts import (
     Bench,
     Check,
+    LaunchRange,
     MetricRule,
     Ready,
     Timeouts,
     benches,
     expected_of,
     gpus_of,
+    launches_of,
     variables_of,
     warmups,
 )
@@ -90,14 +92,18 @@ class Recipe(Written):
     check: Annotated[Mapping[str, Check], _MAP] = Field(
         default_factory=dict, description="what must still hold: a faster wrong server is a regression"
     )
-    launches: Annotated[int, whole(1, 1000)] = Field(
-        default=1, description="starts of the server in a run", json_schema_extra={"minimum": 1}
+    launches: Annotated[int | LaunchRange, BeforeValidator(launches_of)] = Field(
+        default=1,
+        description="starts of the server in a run: a count, or `{min, max}` between which the evidence decides",
     )
     repetitions: Annotated[int, whole(1, 10000)] = Field(
         default=1, description="benchmark passes in a launch", json_schema_extra={"minimum": 1}
     )
-    order: Annotated[Literal["interleaved", "block"], one_of("interleaved", "block")] = Field(
-        default="interleaved", description="whether launches alternate with the baseline's"
+    order: Annotated[Literal["interleaved", "rounds", "block"], one_of("interleaved", "rounds", "block")] = (
+        Field(
+            default="interleaved",
+            description="pairs with the baseline, rounds with it and neighbouring items, or one block after the other",
+        )
     )
     stop: Annotated[Literal["fixed", "sequential"], one_of("fixed", "sequential")] = Field(
         default="fixed", description="whether the number of launches is fixed or follows the evidence"

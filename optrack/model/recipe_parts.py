@@ -186,6 +186,40 @@ def warmups(value: Any, info: ValidationInfo) -> tuple[Bench, ...]:
     return _benches(value, "warmup", layer=_in_layer(info))
 
 
+class LaunchRange(Frozen):
+    """How many launches a session makes: it ends between `min` and `max`, as soon as its verdict is settled."""
+
+    min: int = 1
+    max: int = 16
+
+
+_MOST_LAUNCHES = 1000
+
+
+def launches_of(value: Any) -> int | LaunchRange:
+    if isinstance(value, LaunchRange):
+        return value
+    if not isinstance(value, Mapping):
+        if _is_count(value):
+            return int(value)
+        shape = f"a whole number from 1 to {_MOST_LAUNCHES}"
+        raise wrong(f"must be {shape}, not {shown(value)}", "`{min: 2, max: 8}` lets the evidence choose")
+    for key, count in value.items():
+        if key not in LaunchRange.model_fields:
+            raise unknown_key(str(key), "launches", tuple(LaunchRange.model_fields))
+        if count is not None and not _is_count(count):
+            what = f"must be a whole number from 1 to {_MOST_LAUNCHES}, not {shown(count)}"
+            raise wrong(what, below=(str(key),))
+    found = LaunchRange(**{key: count for key, count in value.items() if count is not None})
+    if found.min > found.max:
+        raise wrong(f"has a `min` of {found.min} above its `max` of {found.max}")
+    return found
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _MOST_LAUNCHES
+
+
 def gpus_of(value: Any) -> str | int | tuple[int, ...]:
     if isinstance(value, list | tuple):
         if not value:

@@ -46,6 +46,32 @@ SUPERVISOR = "supervisor"
 """The role of the process above a run's runner, which ends what a killed runner leaves."""
 
 
+class LaunchPlace(Frozen):
+    """Where a launch stood in its session: among all launches, from 0, and in which round."""
+
+    position: int
+    round: int
+
+
+class SessionRecord(Frozen):
+    """How a run's session was laid out before anything was measured, so that nothing of it depends on the outcome.
+
+    `seed` is that of the random order; a session is looked at from `first_look` rounds on and ends with
+    `max_launches`; `family` comparisons share the plan's error, `credited` of which were improvements already.
+    `baseline` is the run that its `companions`, the other items' runs in the same rounds, share with it.
+    `places` are those of its launches by number. What older records don't tell is None or empty.
+    """
+
+    seed: int | None = None
+    max_launches: int | None = None
+    first_look: int | None = None
+    family: int | None = None
+    credited: int = 0
+    baseline: str | None = None
+    companions: tuple[str, ...] = ()
+    places: Mapping[int, LaunchPlace] = Field(default_factory=dict)
+
+
 class Run(Frozen):
     """One execution of an item's recipe; immutable once it has ended.
 
@@ -78,6 +104,7 @@ class Run(Frozen):
     snapshot: Snapshot | None = None
     artifacts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    session: SessionRecord = SessionRecord()
 
 
 def primary_metric(plan: Plan, runs: Iterable[Run]) -> Metric:

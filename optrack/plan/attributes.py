@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache, lru_cache
 
 from optrack.model.plan import Quantity
-from optrack.plan.blocks import Block, Inline, Listing, Paragraph, Quote, Table
+from optrack.plan.marks import status_of
+from optrack.plan.parts import Attribute, Block, Candidate, Line, Listing, Paragraph, Quote, Table
 from optrack.plan.quantity import EFFORT_UNITS, TIME_UNITS, is_quantity, quantity, unit_named
 from optrack.plan.vocabulary import entries, folded, named, plain, words
 
@@ -19,16 +19,6 @@ _NAMED_PART = re.compile(r"\s*(?:[;,.|·]\s+|\s[—–]\s|[；，。])(?=[^\W\d]
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9~+])|(?<=[。！？])")
 _RATES = ("GB/s", "MB/s", "tok/s", "req/s", "TFLOPS", "GFLOPS", "fps", "KB", "MB", "GB", "TB", "W", "cycles")
 """Units of a level rather than of a change: `Expected: ~3 GB/s` says what is measured, not what is gained."""
-
-
-@dataclass(frozen=True, slots=True)
-class Attribute:
-    """An attribute as written: its name, its canonical key if known, its value, its line."""
-
-    name: str
-    key: str | None
-    value: str
-    line: int
 
 
 @cache
@@ -55,41 +45,47 @@ def nearest_name(name: str) -> str | None:
     return None
 
 
-def attributes_in(blocks: list[Block], *, depth: int = 3) -> Iterator[Attribute]:
-    """Yield the attributes in blocks: bullets, lines of paragraphs, quotes, property tables, and lists below a
+def attributes_in(blocks: Sequence[Block], *, depth: int = 3) -> Iterator[Attribute]:
+    """Yield the attributes in blocks: bullets, lines of paragraphs, quotes, property tables, and what stands below a
     line that is an attribute's name (`**Expected impact**`)."""
     name: str | None = None
     for block in blocks:
-        if name is not None and isinstance(block, Listing):
-            yield from _listed(name, block)
-        elif name is not None and isinstance(block, Paragraph) and _KEY.match(block.lines[0].text) is None:
-            yield Attribute(name, canonical(name), Inline.joined(block.lines).text.strip(), block.line)
-        name = _name_alone(block)
         match block:
+            case Paragraph() if name is not None and _KEY.match(block.lines[0].text) is None:
+                yield Attribute(name, canonical(name), Line.joined(block.lines).text.strip(), block.line)
             case Paragraph():
                 yield from _of_lines(block.lines)
             case Quote() if depth:
                 yield from attributes_in(block.blocks, depth=depth - 1)
             case Listing():
-                for entry in block.entries:
-                    if entry.lines and entry.box is None:
-                        yield from _of_lines([Inline.joined(entry.lines)])
+                lines = [entry.text for entry in block.entries if entry.box is None]
+                if name is not None:
+                    yield from _listed(name, lines, block.line)
+                for line in lines:
+                    yield from _of_lines([line], block.line)
             case Table() if is_property_table(block):
                 for row in block.rows:
-                    key, value = plain(row.cells[0].text), row.cells[1].text.strip()
+                    key, value = plain(row.lines[0].text), row.lines[1].text.strip()
                     if value:
                         yield Attribute(key, canonical(key), value, row.line)
+        name = _name_alone(block)
 
 
 def is_property_table(table: Table) -> bool:
     """Whether a table tells one item's properties: two columns, most first cells the names of attributes."""
     if len(table.header) != 2 or not table.rows:
         return False
-    rows = [table.header, *(row.cells for row in table.rows)]
+    rows = [table.header, *(row.lines for row in table.rows)]
     known = sum(len(cells) == 2 and canonical(cells[0].text) is not None for cells in rows)
     heads = [plain(cell.text).casefold() for cell in table.header]
     headed = heads[0] in entries("columns", "property") and heads[1] in entries("columns", "value")
-    return known * 2 > len(rows) or (headed and known * 3 >= len(rows)) or (headed and known > 1)
+    return known * 2 > len(rows) or (headed and (known > 1 or known * 3 >= len(rows)))
+
+
+def is_attribute(line: Line) -> bool:
+    """Whether an entry is an attribute with a known name (`**Effort**: 2 days`, `Risk: low`)."""
+    cut = re.search(r"[:：]", line.text[:80])
+    return cut is not None and canonical(line.text[: cut.start()]) is not None
 
 
 def known_in(text: str, line: int) -> Iterator[Attribute]:
@@ -101,29 +97,48 @@ def known_in(text: str, line: int) -> Iterator[Attribute]:
             yield Attribute(plain(found["key"]).strip("*_ "), key, found["value"].strip(), line)
 
 
-def gain_of(attributes: list[Attribute]) -> Quantity | None:
+def evaluate(candidate: Candidate, without: Collection[int] = ()) -> None:
+    """Set title, state, gain and effort from the marks of the line, the attributes and the prose after the title;
+    `without` the lists, by line, whose entries are items of their own."""
+    marked, prose = candidate.marked, candidate.prose
+    if without:
+        candidate.attributes = [a for a in candidate.attributes if a.listed not in without]
+    candidate.title, candidate.status, candidate.priority = marked.title, marked.status, marked.priority
+    candidate.risk = marked.risk
+    gain, effort = gain_of(candidate.attributes), effort_of(candidate.attributes)
+    if gain is None or (marked.gain is not None and gain.low is None and gain.high is None):
+        gain = marked.gain
+    if effort is not None and effort.unit and effort.unit not in EFFORT_UNITS:
+        gain, effort = gain or effort, None
+    candidate.gain, candidate.effort = gain, effort or marked.effort
+    if prose and (candidate.gain is None or candidate.effort is None):
+        said = _said_in(prose)
+        candidate.gain, candidate.effort = candidate.gain or said[0], candidate.effort or said[1]
+    if candidate.box is None:
+        candidate.status = status_of(candidate.value("status") or "") or candidate.status
+        if candidate.status is None and candidate.starts_done:
+            candidate.status = "completed"
+
+
+def gain_of(attributes: Sequence[Attribute]) -> Quantity | None:
     """Return the gain: a named one before a general impact, which counts only where it tells a change."""
     strong = next((a for a in attributes if a.key == "gain"), None)
-    amount = amount_of(strong)
+    amount = _amount_of(strong) if strong is not None else None
     if amount is not None:
         return amount
-    for attribute in attributes:
-        if attribute.key == "weak_gain":
-            amount = amount_of(attribute)
-            if amount is not None and _tells_change(attribute, amount):
-                return amount
-    return None
+    weak = ((a, amount) for a in attributes if a.key == "weak_gain" if (amount := _amount_of(a)) is not None)
+    return next((amount for attribute, amount in weak if _tells_change(attribute, amount)), None)
 
 
-def effort_of(attributes: list[Attribute]) -> Quantity | None:
+def effort_of(attributes: Sequence[Attribute]) -> Quantity | None:
     """Return the effort; one that is told in time goes before other words for it."""
-    efforts = [amount for a in attributes if a.key == "effort" if (amount := amount_of(a)) is not None]
+    efforts = [amount for a in attributes if a.key == "effort" if (amount := _amount_of(a)) is not None]
     return next((e for e in efforts if e.unit in EFFORT_UNITS), next(iter(efforts), None))
 
 
-def amount_of(attribute: Attribute | None) -> Quantity | None:
-    """Return the attribute's amount, or None for none and for what only says that there is none (`-`)."""
-    if attribute is None or not attribute.value.strip(" -–—?.*"):
+def _amount_of(attribute: Attribute) -> Quantity | None:
+    """The attribute's amount, or None for what only says that there is none (`-`)."""
+    if not attribute.value.strip(" -–—?.*"):
         return None
     unit = re.search(r"\(([^)]+)\)", attribute.name)
     counted = unit[1] if unit is not None else unit_named((attribute.name.split() or [""])[-1]) or ""
@@ -137,67 +152,57 @@ def _tells_change(attribute: Attribute, amount: Quantity) -> bool:
         return words("bands", "high", "medium", "low").start(head) > 0 or bool(amount.unit)
     if amount.unit in _RATES:
         return bool(re.match(r"[+\-−]", head)) or words("prose", "gain").within(attribute.value[:160])
-    return bool(amount.unit) and (
-        amount.unit in ("x", "%", "pp") or amount.unit not in TIME_UNITS[3:] or _is_change(head)
-    )
-
-
-def _is_change(head: str) -> bool:
-    return is_quantity(head) or words("prose", "gain").within(head)
+    if amount.unit in TIME_UNITS[3:]:
+        return is_quantity(head) or words("prose", "gain").within(head)
+    return bool(amount.unit)
 
 
 def _name_alone(block: Block) -> str | None:
+    """The name of a gain or effort that a paragraph is, in bold or before a colon."""
     if not isinstance(block, Paragraph) or len(block.lines) != 1:
         return None
     line = block.lines[0].stripped()
+    name = plain(line.text)
     alone = line.lead == line.text or line.text.endswith((":", "："))
-    return (
-        plain(line.text) if alone and canonical(plain(line.text)) in ("gain", "weak_gain", "effort") else None
-    )
+    return name if alone and canonical(name) in ("gain", "weak_gain", "effort") else None
 
 
-def _listed(name: str, listing: Listing) -> Iterator[Attribute]:
+def _listed(name: str, lines: Sequence[Line], listed: int) -> Iterator[Attribute]:
     """An attribute whose value is a list: its first entry that says an amount."""
-    for entry in listing.entries:
-        text = Inline.joined(entry.lines).text.strip() if entry.lines and entry.box is None else ""
-        amount = quantity(text) if text else None
-        if amount is not None and amount.unit and (amount.low is not None or amount.high is not None):
-            yield Attribute(name, canonical(name), text, entry.line)
+    for line in lines:
+        amount = quantity(line.text)
+        if amount.unit and (amount.low is not None or amount.high is not None):
+            yield Attribute(name, canonical(name), line.text.strip(), line.number, listed)
             return
 
 
-def _of_lines(lines: list[Inline]) -> Iterator[Attribute]:
-    pending: Attribute | None = None
+def _of_lines(lines: Sequence[Line], listed: int = 0) -> Iterator[Attribute]:
+    """The attributes of lines; a line without a name goes on with the value above it."""
+    found: list[Attribute] = []
     for line in lines:
-        found = list(_of_line(line))
-        if found:
-            if pending is not None:
-                yield pending
-            yield from found[:-1]
-            pending = found[-1]
-        elif pending is not None and line.text.strip():
-            value = f"{pending.value} {line.text.strip()}"
-            pending = Attribute(pending.name, pending.key, value, pending.line)
-    if pending is not None:
-        yield pending
+        named_here = list(_of_line(line, listed))
+        if found and not named_here and line.text.strip():
+            last = found.pop()
+            value = f"{last.value} {line.text.strip()}"
+            named_here = [Attribute(last.name, last.key, value, last.line, listed)]
+        found += named_here
+    yield from found
 
 
-def _of_line(line: Inline) -> Iterator[Attribute]:
+def _of_line(line: Line, listed: int) -> Iterator[Attribute]:
     if ":" not in line.text and "：" not in line.text:
         return
+    lead = line.lead or ""
     for part in _JOINED.split(line.text):
         found = _KEY.match(part)
-        if found is None:
-            continue
-        name = plain(found["key"]).strip("*_ ")
+        name = plain(found["key"]).strip("*_ ") if found is not None else ""
         key = canonical(name)
-        lead = line.lead
-        if name and found["value"].strip() and (key is not None or (lead is not None and name in lead)):
-            yield Attribute(name, key, found["value"].strip(), line.line)
+        if found is not None and name and found["value"].strip() and (key is not None or name in lead):
+            yield Attribute(name, key, found["value"].strip(), line.number, listed)
 
 
-def said_in(text: str) -> tuple[Quantity | None, Quantity | None]:
-    """Return gain and effort said in prose (`estimated 5-10ms savings, 30 minutes effort`).
+def _said_in(text: str) -> tuple[Quantity | None, Quantity | None]:
+    """Gain and effort said in prose (`estimated 5-10ms savings, 30 minutes effort`).
 
     Sentences that tell of earlier measurements don't count.
     """

@@ -3,119 +3,164 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from optrack.model.plan import Status
-from optrack.plan.attributes import canonical, is_property_table
-from optrack.plan.blocks import Block, Entry, Fence, Inline, Listing, Paragraph, Section, Table
-from optrack.plan.candidate import Candidate
-from optrack.plan.fences import checklist
+from optrack.plan.attributes import (
+    attributes_in,
+    canonical,
+    evaluate,
+    is_attribute,
+    is_property_table,
+    known_in,
+)
+from optrack.plan.document import Document
 from optrack.plan.labels import Label, read_label
 from optrack.plan.marks import read_title, split_title, status_of, take_remark
-from optrack.plan.vocabulary import level_of, plain
+from optrack.plan.parts import Block, Candidate, Fence, Line, Listing, Paragraph, Table
+from optrack.plan.vocabulary import level_of, plain, words
 
 _TAIL = re.compile(r"\s*(?:[(\[（][^()\[\]（）]{1,60}[)\]）]|[^\w\s(\[]{1,4})?\s*[:：]?\s*")
-_BOXES: dict[str, Status] = {
-    **dict.fromkeys("xX✓✔", "completed"), **dict.fromkeys("~-", "cancelled"), "/": "in_progress",
-}  # fmt: skip
+_BOXES: dict[str, Status] = dict.fromkeys("xX✓✔", "completed")
+_BOXES |= {"~": "cancelled", "-": "cancelled", "/": "in_progress"}
+
+_LANGUAGES = ("", "markdown", "md", "text", "txt", "plain", "plaintext", "todo", "tasks")
+_BOX = re.compile(r"\s*(?:[-*+]|\d{1,4}[.)])\s+\[[ xX✓✔~\-/]\]\s+\S")
+_LEAD = re.compile(r"[^\W_]|[*_#]|[^\x00-\x7f]")
+_BELOW = re.compile(r"\s{2,}\S")
 
 
-def find_candidates(root: Section, title: Section | None) -> Candidate:
-    """Return the document as a candidate that holds all others.
-
-    The document's title is no candidate: what stands directly below it stands in the document.
-    """
-    top = Candidate("heading", root.line, root.heading, 0, end=10**9)
-    stack: list[tuple[Section, Candidate]] = [(root, top)]
-    while stack:
-        section, above = stack.pop()
-        here = above
-        if section is not root and section is not title:
-            if read_label(section.heading.text) is None and canonical(section.heading.text) is not None:
-                above.blocks += [
-                    Paragraph(section.line, [Inline.of(f"{plain(section.heading.text)}:")]),
-                    *section.blocks,
-                ]
-                continue
-            here = heading_candidate(section, above)
-            above.below.append(here)
-        _read_blocks(here, section.blocks, section.end)
-        stack.extend((inner, here) for inner in reversed(section.sections))
-    for candidate in walk(top):
+def find_candidates(parts: Iterable[Candidate | Block]) -> Candidate:
+    """Return the document as a candidate that holds all others."""
+    top = Candidate("heading", 1, Line(""))
+    open_: list[Candidate] = [top]
+    blocks: list[Block] = []
+    for part in chain(parts, [Candidate("heading", 10**9, Line(""), 0)]):
+        if not isinstance(part, Candidate):
+            blocks.append(part)
+            continue
+        if read_label(part.text.text) is None and canonical(part.text.text) is not None:
+            # a heading like "Expected gain" is an attribute of the heading above it
+            if open_[-1].level >= part.level:
+                _fill(open_[-1], blocks, part.line - 1)
+                blocks = []
+                _close(open_, part)
+            blocks.append(Paragraph(part.line, [Line(f"{plain(part.text.text)}:", part.line)]))
+            continue
+        _fill(open_[-1], blocks, part.line - 1)
+        blocks = []
+        _close(open_, part)
+        if part.level:
+            _hold(open_[-1], [part])
+            part.label = read_label(part.text.text)
+            _read_labelled(part)
+            open_.append(part)
+    for candidate in top.walk():
         if candidate.form in ("heading", "bold"):
-            candidate.read()
+            evaluate(candidate)
     return top
 
 
-def walk(top: Candidate) -> Iterator[Candidate]:
-    """Yield all candidates below one, in document order."""
-    stack = list(reversed(top.below))
-    while stack:
-        candidate = stack.pop()
-        yield candidate
-        stack.extend(reversed(candidate.below))
+def _close(open_: list[Candidate], heading: Candidate) -> None:
+    """End the headings that one of this level ends."""
+    while len(open_) > 1 and open_[-1].level >= heading.level:
+        open_.pop().end = heading.line - 1
 
 
-def heading_candidate(section: Section, above: Candidate) -> Candidate:
-    """Return the candidate of a heading; its title is what follows the label, without marks."""
-    label = read_label(section.heading.text)
-    found = Candidate(
-        "heading",
-        section.line,
-        section.heading,
-        section.level,
-        above,
-        label,
-        mark=section.mark,
-        end=section.end,
-    )
-    _read_labelled(found)
-    return found
+def take_title(top: Candidate) -> str:
+    """Take the document's title, a first, sole heading of level 1, from among the candidates; return its words.
+
+    What stands directly below it stands in the document.
+    """
+    tops = [c for c in top.below if c.form == "heading" and c.level == 1]
+    first = next((c for c in top.below if c.form == "heading"), None)
+    if first is None or first.level != 1 or (first.label and any(c.label is not None for c in tops[1:])):
+        return ""
+    at = list(top.below).index(first)
+    top.below = [*top.below[:at], *first.below, *top.below[at + 1 :]]
+    for candidate in first.below:
+        candidate.above = top
+    return plain(first.text.text)
+
+
+def _hold(above: Candidate, candidates: Sequence[Candidate]) -> None:
+    below = above.below if isinstance(above.below, list) else list(above.below)
+    below.extend(candidates)
+    above.below = below
+    for candidate in candidates:
+        candidate.above = above
+        if candidate.form != "heading":
+            candidate.level = above.level + 1
+
+
+def _fill(here: Candidate, blocks: list[Block], end: int) -> None:
+    """Put blocks where they belong: to a heading, to the bold line above them, or as candidates of their own."""
+    current, held = here, list[Block]()
+    lead, own = "", True
+    for block in blocks:
+        bold = _bold(block, here) if isinstance(block, Paragraph) else None
+        if isinstance(block, Paragraph) and bold is not None:
+            _describe(current, held)
+            if current is not here:
+                current.end = block.line - 1
+            _hold(here, [bold])
+            current, held, lead, own = bold, [], "", True
+            bold.end = end
+            if len(block.lines) > 1:
+                held.append(Paragraph(block.line + 1, block.lines[1:]))
+            continue
+        held.append(block)
+        match block:
+            case Listing():
+                _hold(current, list(_entries(block, current, lead, own=own)))
+                own = own and not current.below
+            case Table() if not is_property_table(block):
+                for row in block.rows:
+                    row.group, row.lead, row.end = block, lead, row.line
+                _hold(current, block.rows)
+            case Fence():
+                for listing, above in _checklists(block):
+                    _hold(current, list(_entries(listing, current, above or lead, own=False)))
+        lead = _lead(block)
+    _describe(current, held)
+
+
+def _describe(candidate: Candidate, blocks: list[Block]) -> None:
+    """Keep what the blocks of a candidate say of it, and not the blocks."""
+    candidate.attributes = (*candidate.attributes, *attributes_in(blocks))
+    candidate.has_recipe = candidate.has_recipe or any(isinstance(b, Fence) and b.is_recipe for b in blocks)
+    candidate.starts_done = candidate.starts_done or (bool(blocks) and _starts_done(blocks[0]))
+
+
+def _starts_done(block: Block) -> bool:
+    """Whether an item's text starts by saying that nothing is left to do."""
+    if isinstance(block, Listing) and block.entries[0].box is None:
+        text = block.entries[0].text.text
+    else:
+        text = Line.joined(block.lines).text if isinstance(block, Paragraph) else ""
+    return words("status", "already").start(text[:120]) > 0
 
 
 def _read_labelled(candidate: Candidate) -> None:
+    """Read the title of a heading or bold line: what follows the label, without marks."""
     label, text = candidate.label, candidate.text
     if label is None or label.kind == "baseline":
         marked = read_title(text)
     else:
         at = text.text.rfind(label.title)
-        marked = read_title(
-            text.after(at) if at > 0 else text if label.kind == "band" else Inline.of(label.title)
-        )
+        marked = read_title(text.part(at) if at > 0 else text if label.kind == "band" else Line(label.title))
         if marked.status is None:
-            before = status_of(label.note.strip(" ()[]")) if label.note else None
-            marked.status = before or read_title(text).status
+            noted = status_of(label.note.strip(" ()[]")) if label.note else None
+            marked.status = noted or read_title(text).status
         if label.note:
             take_remark(marked, label.note.strip(" ()[]（）"))
-    if label is not None and label.kind == "band":
-        marked.priority = level_of(marked.title) or marked.priority
-    elif label is not None and label.word == "p":
-        marked.priority = label.id
+        if label.kind == "band":
+            marked.priority = level_of(marked.title) or marked.priority
+        elif label.word == "p":
+            marked.priority = label.id
     candidate.marked = marked
-
-
-def _read_blocks(here: Candidate, blocks: list[Block], end: int) -> None:
-    """Put a section's blocks where they belong: to it, to the bold line above them, or as candidates of their own."""
-    current, lead, own = here, "", True
-    for block in blocks:
-        if isinstance(block, Paragraph) and (bold := _bold(block, here)) is not None:
-            if current is not here:
-                current.end = block.line - 1
-            bold.end = end
-            here.below.append(bold)
-            current, lead, own = bold, "", True
-            continue
-        current.blocks.append(block)
-        if isinstance(block, Listing):
-            current.below += _entries(block, current, lead, own=own)
-        elif isinstance(block, Table):
-            current.below += _rows(block, current, lead)
-        elif isinstance(block, Fence):
-            for listing, above in checklist(block):
-                current.below += _entries(listing, current, above or lead, own=False)
-        lead = _lead(block)
-        own = own and (not isinstance(block, Listing) or not current.below)
 
 
 def _lead(block: Block) -> str:
@@ -130,120 +175,83 @@ def _bold(block: Paragraph, here: Candidate) -> Candidate | None:
     """The candidate of a labelled line in bold, but for a bracket or a sign at its end."""
     line = block.lines[0].stripped()
     lead = line.lead
-    if (
-        lead is None
-        or len(block.lines[0].text) > 300
-        or not _TAIL.fullmatch(line.text[line.text.find(lead) + len(lead) :])
-    ):
+    if lead is None or len(line.text) > 300:
         return None
-    label = read_label(lead)
+    label = read_label(lead) if _TAIL.fullmatch(line.text, line.text.find(lead) + len(lead)) else None
     if (
         label is None
-        or label.id is None
+        or label.kind not in ("word", "code", "dotted", "number")
         or (label.loose and not label.title)
-        or label.kind in ("other", "baseline")
     ):
         return None
-    found = Candidate("bold", block.line, line, here.level + 1, here, label)
+    found = Candidate("bold", block.line, line, label=label)
     _read_labelled(found)
-    rest = [Paragraph(block.line + 1, block.lines[1:])] if len(block.lines) > 1 else []
-    found.blocks = list(rest)
     return found
 
 
-def _rows(table: Table, above: Candidate, lead: str) -> Iterator[Candidate]:
-    if is_property_table(table):
-        return
-    for row in table.rows:
-        text = " | ".join(cell.text.strip() for cell in row.cells)
-        yield Candidate(
-            "row",
-            row.line,
-            Inline.of(text[:400], row.line),
-            above.level + 1,
-            above,
-            lead=lead,
-            group=table,
-            mark=row.mark,
-            end=row.line,
-        )
-
-
 def _entries(listing: Listing, above: Candidate, lead: str, *, own: bool) -> Iterator[Candidate]:
+    """The entries of a list that could be items, each with those of its own lists below it."""
     for entry in listing.entries:
-        if not entry.lines or not plain(entry.lines[0].text):
+        text, blocks = entry.text, entry.blocks
+        entry.blocks = ()
+        attribute = entry.box is None and not listing.ordered and is_attribute(text)
+        if attribute or not plain(text.text):
             continue
-        if entry.box is None and not listing.ordered and is_attribute(entry):
-            continue
-        found = entry_candidate(entry, above, listing)
-        found.lead, found.own = lead, own
+        entry.above, entry.group, entry.lead, entry.own = above, listing, lead, own
+        entry.end = max([entry.line, *map(_last, blocks)])
+        entry.label = _entry_label(entry)
+        _read_entry(entry)
         inner = ""
-        for block in entry.blocks:
+        for block in blocks:
             if isinstance(block, Listing):
-                found.below += _entries(block, found, inner, own=True)
+                _hold(entry, list(_entries(block, entry, inner, own=True)))
             inner = _lead(block)
-        yield found
+        if blocks:
+            _describe(entry, list(blocks))
+        if entry.prose:
+            entry.attributes = (*entry.attributes, *known_in(entry.prose, entry.line))
+        evaluate(entry)
+        yield entry
 
 
-def entry_candidate(entry: Entry, above: Candidate, listing: Listing) -> Candidate:
-    """Return the candidate of a list's entry: its bold start or what stands before a dash is the title."""
-    line = Inline.joined(entry.lines)
-    label = _entry_label(entry, above)
-    end = max([entry.line, *(_last(block) for block in entry.blocks)])
-    found = Candidate(
-        "entry",
-        entry.line,
-        line,
-        above.level + 1,
-        above,
-        label,
-        entry.box,
-        entry.number,
-        entry.mark,
-        group=listing,
-        blocks=entry.blocks,
-        end=end,
+def _read_entry(entry: Candidate) -> None:
+    """Read an entry's title: its bold start, or what stands before a dash."""
+    label = entry.label
+    title, entry.prose = split_title(
+        entry.text, label.title if label is not None and label.kind != "baseline" else None
     )
-    title, prose = split_title(line, label.title if label is not None and label.kind != "baseline" else None)
     marked = read_title(title, locations=True)
     if marked.status is None or (title.is_struck and marked.status == "cancelled"):
-        after = status_of(prose[:160]) if _is_mark(prose) else None
+        after = status_of(entry.prose[:160]) if _is_mark(entry.prose) else None
         marked.status = after or marked.status
     if entry.box is not None:
         marked.status = _BOXES.get(entry.box, "cancelled" if marked.status == "cancelled" else None)
     if label is None and entry.number is not None:
-        found.own_id = str(entry.number)
+        entry.own_id = str(entry.number)
     if marked.priority is not None:
         marked.priority = level_of(marked.priority) or marked.priority
-    found.marked, found.prose = marked, prose
-    found.read()
-    return found
+    entry.marked = marked
 
 
 def _is_mark(prose: str) -> bool:
     """Whether what follows a title starts with a word of state in capitals or a sign, so that it tells its state."""
     head = prose.lstrip(" :*—–-(")
     word = re.match(r"\w+", head)
-    return bool(head) and (
-        (word is None)
-        or (word[0].isupper() and len(word[0]) > 2)
-        or len(head.split()) == 1
-        or not head.isascii()
-    )
+    loud = word is None or (word[0].isupper() and len(word[0]) > 2)
+    return bool(head) and (loud or len(head.split()) == 1 or not head.isascii())
 
 
-def _entry_label(entry: Entry, above: Candidate) -> Label | None:
-    label = read_label(entry.lines[0].text) or _bold_label(entry.lines[0])
+def _entry_label(entry: Candidate) -> Label | None:
+    label = read_label(entry.text.text) or _bold_label(entry.text)
     if label is None or label.loose or label.kind in ("number", "band", "other"):
         return None
     if label.kind == "dotted" and entry.box is None:
-        id_above = above.written_id
-        if id_above is None or label.id is None or not label.id.startswith(f"{id_above}."):
-            return None
+        above = entry.above.written_id if entry.above is not None else None
+        return label if above is not None and (label.id or "").startswith(f"{above}.") else None
     return label
 
 
-def _bold_label(line: Inline) -> Label | None:
+def _bold_label(line: Line) -> Label | None:
     """The label that a line's bold start is as a whole (`**S1.1** Set up`), with the rest as title."""
     lead = line.lead
     label = read_label(f"{lead}: x") if lead is not None and len(lead) < 24 else None
@@ -253,16 +261,44 @@ def _bold_label(line: Inline) -> Label | None:
     return replace(label, title=rest) if rest else None
 
 
-def is_attribute(entry: Entry) -> bool:
-    """Whether an entry is an attribute with a known name (`**Effort**: 2 days`, `Risk: low`)."""
-    head = entry.lines[0].text[:80]
-    cut = re.search(r"[:：]", head)
-    return cut is not None and canonical(head[: cut.start()]) is not None
-
-
 def _last(block: Block) -> int:
+    """The last line of a block that a recipe may stand in."""
     if isinstance(block, Fence):
         return block.line + block.content.count("\n") + 1
     if isinstance(block, Listing):
-        return max((max([e.line, *(_last(b) for b in e.blocks)]) for e in block.entries), default=block.line)
+        return max(max([entry.line, *map(_last, entry.blocks)]) for entry in block.entries)
     return block.line
+
+
+def _checklists(fence: Fence) -> Iterator[tuple[Listing, str]]:
+    """The lists of a fence that holds a checklist and nothing else, each with the line above it."""
+    if not fence.closed or not _is_checklist(fence):
+        return
+    lead = heading = ""
+    for part in Document(fence.content, fence.line + 1).parts():
+        match part:
+            case Candidate():
+                lead = heading = part.text.text
+            case Listing():
+                yield part, lead
+                lead = heading
+            case _:
+                lead = part.lines[-1].text if isinstance(part, Paragraph) else heading
+
+
+def _is_checklist(fence: Fence) -> bool:
+    """Whether a fence has boxes, what stands below them, and lines above them, but nothing else."""
+    if fence.info.split(" ")[0].casefold() not in _LANGUAGES:
+        return False
+    lines = fence.content.split("\n")
+    boxes = [_BOX.match(line) is not None for line in lines]
+    written = [index for index, line in enumerate(lines) if line.strip()]
+    if sum(boxes) < 2 or sum(boxes) * 2 < len(written):
+        return False
+    for place, (index, following) in enumerate(zip(written, [*written[1:], written[-1]], strict=True)):
+        starts = not place or not lines[index - 1].strip()
+        leads = starts and boxes[following] and _LEAD.match(lines[index])
+        below = _BELOW.match(lines[index]) and any(boxes[:index])
+        if not (boxes[index] or leads or below or lines[index].startswith("#")):
+            return False
+    return True

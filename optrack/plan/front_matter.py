@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, ValidationError
 from optrack.errors import PlanError
 from optrack.model.plan import PrimaryMetric, Problem
 from optrack.model.written import Fault, Fraction, ItemId, Text, Written, faults_of, one_of
-from optrack.plan.blocks import error_at
+from optrack.plan.parts import error_at
 from optrack.plan.yaml_text import Loaded, Path, YamlError, load_yaml
 
 _HINT = "save the file as UTF-8"

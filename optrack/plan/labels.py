@@ -9,39 +9,36 @@ from typing import Literal
 
 from optrack.plan.vocabulary import entries, is_band, plain, words
 
-Kind = Literal["word", "other", "code", "dotted", "number", "band", "baseline"]
-
 _CHINESE = "一二三四五六七八九十"
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _SEPARATOR = r"(?:\s*[:：.)）\]、|,，]+(?=\s|$|[^\d\s])|\s+[—–\-]+(?=\s)|\s*[—–](?=\s?\S))"
 _NOTE = r"(?P<note>\s*(?:[(（][^()（）]*[)）]|\[[^\[\]]*\]))?"
-_NUMBER = r"\d{1,6}(?:\.\d{1,6})*[a-zA-Z]?"
 _SIGNED = r"(?P<sign>\s*[^\w\s()\[\]{}（）.:：,;/\\'\"`*#~<>=+—–-]\ufe0f?(?:\s*[^\W\d]+){0,3})?"
 """A picture and the words for it between a label and its separator: `TASK-1 🔴 CRITICAL — …`."""
 
-_RANGE = r"(?P<range>\s?[-–~～]\s?\d{1,6})?"
 _WORD = re.compile(
-    rf"^(?P<word>[^\W\d_]+(?:\s[^\W\d_]+)??|第)\s*[#№]?(?P<id>{_NUMBER}|[A-Za-z]\d{{0,2}}[a-z]?|[ivxIVX]{{1,4}}|[{_CHINESE}]{{1,3}})"
-    rf"(?!\w*[^\W\d_]\w*\b(?<![\u3040-\u9fff])){_RANGE}(?P<unit>\s?(?:阶段|段階|步|周|天|批|フェーズ|단계|주차))?"
-    rf"{_NOTE}(?:{_SIGNED}(?P<sep>{_SEPARATOR}))?(?P<rest>.*)$",
+    rf"^(?P<word>[^\W\d_]+(?:\s[^\W\d_]+)??|第)\s*[#№]?"
+    rf"(?P<id>\d{{1,6}}(?:\.\d{{1,6}})*[a-zA-Z]?|[A-Za-z]\d{{0,2}}[a-z]?|[ivxIVX]{{1,4}}|[{_CHINESE}]{{1,3}})"
+    r"(?!\w*[^\W\d_]\w*\b(?<![\u3040-\u9fff]))(?P<range>\s?[-–~～]\s?\d{1,6})?"
+    rf"(?P<unit>\s?(?:阶段|段階|步|周|天|批|フェーズ|단계|주차))?{_NOTE}(?:{_SIGNED}(?P<sep>{_SEPARATOR}))?(?P<rest>.*)$",
     re.DOTALL,
 )
 _KOREAN = re.compile(
     rf"^(?P<id>\d{{1,3}})\s?(?P<word>단계|주차|순위|週目|段階){_NOTE}(?P<sep>{_SEPARATOR})?(?P<rest>.*)$",
     re.DOTALL,
 )
-_TAKEN_BACK = re.compile(rf"^(?P<mark>[^:：\-—–]{{2,40}}?)(?P<sep>{_SEPARATOR})(?P<rest>.*)$", re.DOTALL)
-_RANKED = re.compile(rf"^\[?(?P<id>P\d)\]?{_NOTE}(?P<sep>{_SEPARATOR})(?P<rest>.*)$", re.DOTALL)
+_STATE = re.compile(rf"^(?P<mark>[^:：\-—–]{{2,40}}?)(?P<sep>{_SEPARATOR})(?P<rest>.*)$", re.DOTALL)
 _CODE = re.compile(
     rf"^\[?(?P<id>\d{{1,2}}[a-zA-Z]\d?|\d{{3,6}}[A-Fa-f]|[A-Z]{{1,2}}(?:\d{{1,2}}|\d{{4,6}})[a-z]?(?:[-.]\w{{1,8}})?"
-    rf"|[A-Za-z]{{2,8}}[-_]\d{{1,4}}[a-z]?|Q[1-4](?:\s20\d\d)?|[A-Z]{{1,3}}\d?-\d{{1,4}}[a-z]?|[A-Z]\.\d{{1,2}})\]?{_NOTE}{_SIGNED}(?P<sep>{_SEPARATOR})(?P<rest>.*)$",
+    rf"|[A-Za-z]{{2,8}}[-_]\d{{1,4}}[a-z]?|Q[1-4](?:\s20\d\d)?|[A-Z]{{1,3}}\d?-\d{{1,4}}[a-z]?|[A-Z]\.\d{{1,2}})\]?"
+    rf"{_NOTE}{_SIGNED}(?P<sep>{_SEPARATOR})(?P<rest>.*)$",
     re.DOTALL,
 )
 _DOTTED = re.compile(
     rf"^(?P<id>v?\d{{1,6}}(?:\.\d{{1,6}}){{1,4}}[a-z]?)(?:{_SEPARATOR}|\s)\s*(?P<rest>\S.*)$", re.DOTALL
 )
 _PLAIN_NUMBER = re.compile(
-    rf"^#?\s?(?P<id>(?!(?:19|20)\d\d\b)\d{{1,6}})(?:\s?[-–]\s?(?P<to>\d{{1,6}}))?(?:[.):：、）]|\s?[—–]|\s-)\s*(?P<rest>\D.*)$"
+    r"^#?\s?(?P<id>(?!(?:19|20)\d\d\b)\d{1,6}(?:\s?[-–]\s?\d{1,6})?)(?:[.):、）]|\s?[—–]|\s-)\s*(?P<rest>\D.*)$"
     rf"|^#(?P<hash>\d{{1,6}})\s+(?P<tail>.+)$|^[(（]?(?P<chinese>[{_CHINESE}]{{1,3}})[、.．)）]\s*(?P<title>\S.*)$",
     re.DOTALL,
 )
@@ -56,7 +53,7 @@ class Label:
     """
 
     id: str | None
-    kind: Kind
+    kind: Literal["word", "other", "code", "dotted", "number", "band", "baseline"]
     word: str
     title: str
     loose: bool = False
@@ -65,25 +62,32 @@ class Label:
     @property
     def is_group(self) -> bool:
         """Whether such items are groups that usually hold others."""
-        return self.kind == "band" or (self.kind == "word" and self.word in _groups()) or self.word == "p"
+        return (
+            self.kind == "band" or (self.kind == "word" and self.word in _set("groups")) or self.word == "p"
+        )
+
+    @property
+    def is_soft(self) -> bool:
+        """Whether sections of prose are labelled so too, so that only what else they show tells."""
+        return self.kind in ("number", "dotted", "other") or self.word in _set("soft")
 
     @property
     def is_bare(self) -> bool:
         """Whether no title follows the label, but for a bracket."""
-        return (
-            self.kind == "word"
-            and self.title.casefold().startswith(self.word)
-            and read_label(self.title + ":") is not None
-        )
+        titled = self.kind == "word" and self.title.casefold().startswith(self.word)
+        return titled and read_label(self.title + ":") is not None
+
+    @property
+    def name(self) -> str:
+        """The label as other places of the document name it: `phase 2`."""
+        return f"{self.word} {self.id}".casefold()
 
     @property
     def series(self) -> str:
         """What members of one series have in common: their word, or that they are numbers or codes."""
-        if self.kind in ("word", "other"):
-            return self.word
         if self.kind == "number" or (self.kind == "code" and self.id is not None and self.id[0].isdigit()):
             return "number"
-        return re.sub(r"[\d.].*$", "", self.id or "") if self.kind == "code" else self.kind
+        return re.sub(r"[\d.].*$", "", self.id or "") if self.kind == "code" else self.word
 
 
 @lru_cache(256)
@@ -92,40 +96,32 @@ def read_label(text: str) -> Label | None:
     text = plain(text)
     if not text or len(text) > 500:
         return None
-    numbered = _PLAIN_NUMBER.match(text)
-    if numbered is not None and numbered["rest"]:
-        inner = _strong(plain(numbered["rest"]))
-        if inner is not None and not inner.loose and inner.kind in ("word", "code"):
-            return inner
-    return _strong(text) or _weak(text)
+    number = _PLAIN_NUMBER.match(text)
+    inner = _strong(plain(number["rest"])) if number is not None and number["rest"] else None
+    if inner is not None and not inner.loose and inner.kind in ("word", "code"):
+        return inner
+    return _strong(text) or _weak(text, number)
 
 
 def _strong(text: str) -> Label | None:
     if words("labels", "baseline").start(text) and _is_baseline(text):
         rest = re.sub(r"^[^:：—–(\[（]*[:：—–(\[（-]*\s*", "", text).strip(" )]）")
         return Label("baseline", "baseline", "baseline", rest or text)
-    ranked = _RANKED.match(text)
-    if ranked is not None and ranked["rest"].strip():
-        return Label(ranked["id"], "word", "p", ranked["rest"].strip(), note=ranked["note"] or "")
     label = _worded(text)
     if label is not None and label.kind == "word":
         return label
     code = _CODE.match(text)
     if code is not None and code["rest"].strip():
-        identity = code["id"].replace(" ", "-")
-        return Label(identity, "code", "code", code["rest"].strip(), note=code["note"] or "")
-    if label is not None:
-        return label
-    return Label(None, "band", "band", text) if is_band(text) else None
+        kind: Literal["word", "code"] = "word" if re.fullmatch(r"P\d", code["id"]) else "code"
+        word = "p" if kind == "word" else "code"
+        return Label(code["id"].replace(" ", "-"), kind, word, code["rest"].strip(), note=code["note"] or "")
+    return label or (Label(None, "band", "band", text) if is_band(text) else None)
 
 
 def _is_baseline(text: str) -> bool:
     """Whether a heading that starts with the word says nothing else, but after a sign."""
-    name = next(
-        n
-        for n in sorted(entries("labels", "baseline"), key=len, reverse=True)
-        if text.casefold().startswith(n)
-    )
+    names = sorted(entries("labels", "baseline"), key=len, reverse=True)
+    name = next(name for name in names if text.casefold().startswith(name))
     return re.match(r"\s*(?:$|[:：—–(\[（]|-\s)", text[len(name) :]) is not None
 
 
@@ -133,35 +129,31 @@ def _worded(text: str) -> Label | None:
     """The label of a word and a number; of several (`Week 1, Day 3: …`) the last."""
     found = _WORD.match(text) or _KOREAN.match(text)
     word = _known(found["word"]) if found is not None else None
-    if found is None or word is None:
+    groups = found.groupdict() if found is not None else {}
+    if found is None or word is None or (word == "第" and not groups.get("unit")):
         return None
-    rest = found["rest"]
-    inner = _WORD.match(rest.strip()) if found["sep"] and found["sep"].strip() in (",", "，") else None
-    if inner is not None and _known(inner["word"]) in _all_words() and inner["sep"]:
-        return _worded(rest.strip())
-    known = word in _all_words()
-    groups = found.groupdict()
-    if word == "第" and not groups.get("unit"):
-        return None
-    identity, sep, note = _identity(found["id"]), found["sep"], found["note"] or ""
+    identity, sep, note, rest = _identity(found["id"]), found["sep"], found["note"] or "", found["rest"]
+    known = word in _set("groups", "leaves")
+    if sep and sep.strip() in (",", "，"):
+        inner = _worded(rest.strip())
+        if inner is not None and inner.kind == "word" and not inner.loose:
+            return inner
     if identity is None or (not known and not (sep and _is_new_word(found["word"], text, identity))):
         return None
     if not sep and rest.strip():
         if found["id"].isalpha() and found["id"].isascii():
             return None
-        state = _TAKEN_BACK.match(rest.strip())
-        if state is not None and words("status", "completed", "cancelled", "in_progress", "pending").start(
-            state["mark"]
-        ):
+        state = _STATE.match(rest.strip())
+        stated = words("status", "completed", "cancelled", "in_progress", "pending")
+        if state is not None and stated.start(state["mark"]):
             sep, rest, note = state["sep"], state["rest"], note or state["mark"]
         elif rest[:1].isalnum() and rest.isascii():
             return None
     if groups.get("range"):
         identity = f"{identity}-{re.sub(r'[^0-9]', '', groups['range'])}"
     title = rest.strip()
-    return Label(
-        identity, "word" if known else "other", word, title or text, loose=not sep and bool(title), note=note
-    )
+    loose = not sep and bool(title)
+    return Label(identity, "word" if known else "other", word, title or text, loose=loose, note=note)
 
 
 def _is_new_word(word: str, text: str, identity: str) -> bool:
@@ -186,39 +178,27 @@ def _chinese(written: str) -> str:
 
 
 @cache
-def _groups() -> frozenset[str]:
-    return frozenset(entries("labels", "groups"))
-
-
-@cache
-def _all_words() -> frozenset[str]:
-    return _groups() | frozenset(entries("labels", "leaves"))
-
-
-@cache
-def _never() -> frozenset[str]:
-    return frozenset(entries("labels", "never"))
+def _set(*lists: str) -> frozenset[str]:
+    return frozenset(entries("labels", *lists))
 
 
 def _known(word: str) -> str | None:
     """The label word, as the vocabulary has it where it does (`Weeks` -> `week`); None for what is never one."""
     folded = word.casefold()
     for name in (folded, folded.removesuffix("s")):
-        if name in _never():
+        if name in _set("never"):
             return None
-        if name in _all_words():
+        if name in _set("groups", "leaves"):
             return name
     return None if " " in folded or all(c in _CHINESE for c in folded) else folded
 
 
-def _weak(text: str) -> Label | None:
+def _weak(text: str, number: re.Match[str] | None) -> Label | None:
     dotted = _DOTTED.match(text)
     if dotted is not None:
         return Label(dotted["id"], "dotted", "dotted", dotted["rest"].strip())
-    number = _PLAIN_NUMBER.match(text)
     if number is None:
         return None
     identity = number["id"] or number["hash"] or _chinese(number["chinese"])
-    if number["to"]:
-        identity = f"{identity}-{number['to']}"
-    return Label(identity, "number", "number", (number["rest"] or number["tail"] or number["title"]).strip())
+    title = (number["rest"] or number["tail"] or number["title"]).strip()
+    return Label(re.sub(r"\s?[-–]\s?", "-", identity), "number", "number", title)

@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 
-from optrack.model.plan import Quantity, Status
-from optrack.plan.blocks import Inline
+from optrack.model.plan import Status
+from optrack.plan.parts import Line, Marked
 from optrack.plan.quantity import TIME_UNITS, is_quantity, quantity
 from optrack.plan.vocabulary import CJK, Words, alternatives, entries, plain, signs, words
 
 _STATES: tuple[Status, ...] = ("completed", "cancelled", "in_progress", "pending")
-_SIGNS = {sign: state for state in _STATES for sign in signs(state)} | {
-    "⚠": None,
-    "🔥": None,
-    "⭐": None,
-    "⚡": None,
-}
+_SIGNS: dict[str, Status | None] = {sign: state for state in _STATES for sign in signs(state)}
+_SIGNS |= dict.fromkeys("⚠🔥⭐⚡")
 _ANY_SIGN = "".join(_SIGNS) + "\ufe0f"
 _EDGES = " \t:—–-|·*_"
 
-
-_WORDS = {state: alternatives("status", state) for state in (*_STATES, "not")}
 _END = rf"(?![^\W_](?<![{CJK}\uac00-\ud7af]))"
+_ANY_STATE = "|".join(f"(?P<{state}>{alternatives('status', state)})" for state in _STATES)
 _STATE = re.compile(
-    rf"(?P<not>(?:{_WORDS['not']})[\s\-]*)?"
-    rf"(?:(?P<completed>{_WORDS['completed']})|(?P<cancelled>{_WORDS['cancelled']})"
-    rf"|(?P<in_progress>{_WORDS['in_progress']})|(?P<pending>{_WORDS['pending']})){_END}",
-    re.IGNORECASE,
+    rf"(?P<not>(?:{alternatives('status', 'not')})[\s\-]*)?(?:{_ANY_STATE}){_END}", re.IGNORECASE
 )
 _PART = re.compile(r"(?<!\d)\d{1,2}\s?%|\b\d+\s*/\s*\d+\b")
-_UNDONE = re.compile(rf"^\W*(?:and |but |then )?(?:{_WORDS['cancelled']}){_END}", re.IGNORECASE)
-_LEADING = re.compile(r"^[\[(（【]([^\[\]()（）【】]{1,24})[\])）】]\s*[:：]?\s*(?=\S)")
-_CAPITALS = re.compile(r"^([A-Z][A-Z \-]{1,16}[A-Z])(?:\s*[:：]|\s[—–\-])\s+(?=\S)")
+_UNDONE = re.compile(
+    rf"^\W*(?:and |but |then )?(?:{alternatives('status', 'cancelled')}){_END}", re.IGNORECASE
+)
+_LEADING = re.compile(
+    r"^(?:[\[(（【]([^\[\]()（）【】]{1,24})[\])）】]\s*[:：]?"
+    r"|([A-Z][A-Z \-]{1,16}[A-Z])(?:\s*[:：]|\s[—–\-])(?=\s))\s*(?=\S)"
+)
 _TRAILING = re.compile(
     r"\s*(?:[(（](?P<round>[^()（）]*(?:[(（][^()（）]*[)）][^()（）]*)*)[)）]|\[(?P<square>[^\[\]]*)\]|【(?P<thick>[^【】]*)】)\s*$"
 )
@@ -53,19 +48,8 @@ _SAVES = re.compile(
 _SHARE = re.compile(r"%\s+of\b|\d\s*/\s*\d", re.IGNORECASE)
 _LONG_DASH = re.compile(r"\s+(?:—|–|--)\s+|\s—|—\s")
 _HYPHEN = re.compile(r"\s+-\s+")
+_BRACKET = re.compile(r"\s*[(（][^()（）]*[)）]")
 _PARTS = re.compile(r"[,;，；、]|\s[-–—]\s")
-
-
-@dataclass(slots=True)
-class Marked:
-    """A title without its marks, and what the marks said."""
-
-    title: str
-    status: Status | None = None
-    priority: str | None = None
-    risk: str | None = None
-    gain: Quantity | None = None
-    effort: Quantity | None = None
 
 
 def status_of(text: str) -> Status | None:
@@ -74,32 +58,27 @@ def status_of(text: str) -> Status | None:
     What is said to be done only in part is in progress; what takes itself back is not said.
     """
     head = text.strip(" *_~`([")[:160]
-    sign = _SIGNS.get(head[:1])
     bare = re.sub(r"^(?:100\s?%\s*)?", "", head.lstrip(_ANY_SIGN + _EDGES))
     found = _STATE.match(bare)
     if found is None:
-        return sign if sign != "completed" or not _is_hedged(bare) else "in_progress"
+        sign = _SIGNS.get(head[:1])
+        return "in_progress" if sign == "completed" and _is_hedged(bare) else sign
     if found["not"]:
-        return (
-            "pending"
-            if found["completed"] and re.match(r"not|nicht|no|未|尚未|не", found["not"], re.IGNORECASE)
-            else None
-        )
+        denied = re.match(r"not|nicht|no|未|尚未|не", found["not"], re.IGNORECASE)
+        return "pending" if found["completed"] and denied else None
     state = next(state for state in _STATES if found[state])
     rest = bare[found.end() : found.end() + 60]
-    if state == "completed":
-        if _UNDONE.match(rest):
-            return "cancelled"
-        if _is_hedged(rest.split("(")[0] if rest.lstrip()[:1] != "(" else rest):
-            return "in_progress"
-    return state
+    if state == "completed" and _UNDONE.match(rest):
+        return "cancelled"
+    remark = rest if rest.lstrip()[:1] == "(" else rest.split("(")[0]
+    return "in_progress" if state == "completed" and _is_hedged(remark) else state
 
 
 def _is_hedged(text: str) -> bool:
     return words("status", "hedge").within(text) or _PART.search(text) is not None
 
 
-def read_title(line: Inline, *, locations: bool = False) -> Marked:
+def read_title(line: Line, *, locations: bool = False) -> Marked:
     """Return the title in `line` without signs of state, bracketed remarks, amounts and emphasis.
 
     With `locations`, a trailing bracket that names a file or an example is left out too. Of several states
@@ -112,14 +91,15 @@ def read_title(line: Inline, *, locations: bool = False) -> Marked:
         before = marked.title
         marked.title = marked.title.strip().strip("\ufe0f")
         sign = _strip_signs(marked) or sign
-        if not _take_leading(marked):
-            _take_bracket(marked, locations) or _take_signed(marked) or _take_dashed(marked)
+        if not _take_leading(marked) and not _take_bracket(marked, locations):
+            _take_state(marked)
         if marked.title == before:
             break
     if line.is_struck:
-        after = status_of(line.text[line.struck_end :].lstrip(" :—–-.~(")) if not line.all_struck else None
+        partly = not line.all_struck
+        after = status_of(line.text[line.struck_end :].lstrip(" :—–-.~(")) if partly else None
         marked.status = marked.status or after or sign or "cancelled"
-        marked.title = line.cut(line.struck_end).text if after and not line.all_struck else marked.title
+        marked.title = line.text[: line.struck_end] if after else marked.title
     marked.status = marked.status or sign
     marked.title = plain(marked.title.strip().rstrip(":：—–-").strip()) or plain(text)
     return marked
@@ -133,40 +113,27 @@ def take_remark(marked: Marked, remark: str) -> bool:
     status = status_of(remark)
     if status is not None and len(remark) < 60:
         marked.status = marked.status or status
-        return True
-    if words("remarks", "risk").within(remark) and _ranks(remark):
+    elif words("remarks", "risk").within(remark) and _ranks(remark):
         marked.risk = marked.risk or re.sub(r"^\W*\w+\s*[:：]\s*", "", remark)
-        return True
-    if any(is_quantity(part) for part in _PARTS.split(remark)):
+    elif any(is_quantity(part) for part in _PARTS.split(remark)):
         _take_amounts(marked, remark)
-        return True
-    if _ranks(remark) or words("remarks", "priority").whole(remark):
+    elif _ranks(remark) or words("remarks", "priority").whole(remark):
         marked.priority = marked.priority or remark
-        return True
-    return False
+    else:
+        return False
+    return True
 
 
 def _ranks(remark: str) -> bool:
     """Whether a bracket says only how high something ranks: `HIGH PRIORITY`, `P0-CRITICAL`, `basso rischio`."""
     rest = re.sub(r"\b(?:p|priority )\d\b", "high", remark, flags=re.IGNORECASE)
-    levels = words("bands", "high", "medium", "low")
-    return levels.within(rest) and _rank_words().all_of(rest)
+    return words("bands", "high", "medium", "low").within(rest) and _rank_words().all_of(rest)
 
 
 @cache
 def _rank_words() -> Words:
-    return Words(
-        (
-            *entries("bands", "high", "medium", "low", "of", "things"),
-            *entries("remarks", "risk"),
-            "and",
-            "very",
-            "do",
-            "first",
-            "roi",
-            "gpu",
-        )
-    )
+    levels = entries("bands", "high", "medium", "low", "of", "things")
+    return Words((*levels, *entries("remarks", "risk", "ranks")))
 
 
 def _strip_signs(marked: Marked) -> Status | None:
@@ -175,14 +142,15 @@ def _strip_signs(marked: Marked) -> Status | None:
     bare = text.strip(_ANY_SIGN + " ")
     if bare == text or not bare:
         return None
-    ends = text[: text.find(bare)] + text[text.find(bare) + len(bare) :]
+    before, _, after = text.partition(bare)
     marked.title = bare
-    return next((state for c in ends if (state := _SIGNS.get(c)) is not None), None)
+    return next((state for c in before + after if (state := _SIGNS.get(c)) is not None), None)
 
 
 def _take_leading(marked: Marked) -> bool:
-    found = _LEADING.match(marked.title) or _CAPITALS.match(marked.title)
-    state = status_of(found[1]) if found is not None else None
+    """A word of state in a bracket, or in capitals before a sign: `[DONE] …`, `WIP: …`."""
+    found = _LEADING.match(marked.title)
+    state = status_of(found[1] or found[2]) if found is not None else None
     if found is None or state is None:
         return False
     marked.status, marked.title = marked.status or state, marked.title[found.end() :]
@@ -193,66 +161,43 @@ def _take_bracket(marked: Marked, locations: bool) -> bool:
     found = _TRAILING.search(marked.title, max(len(marked.title) - 200, 0))
     if found is None or not marked.title[: found.start()].strip():
         return False
-    remark = next(group for group in found.groups() if group is not None)
-    if found["square"] is not None and remark.strip() in ("", "x", "X"):
-        marked.status = marked.status or ("completed" if remark.strip() else None)
-    elif not take_remark(marked, remark) and not (locations and _LOCATION.search(remark.strip())):
+    remark = next(group for group in found.groups() if group is not None).strip()
+    if found["square"] is not None and remark in ("", "x", "X"):
+        marked.status = marked.status or ("completed" if remark else None)
+    elif not take_remark(marked, remark) and not (locations and _LOCATION.search(remark)):
         return False
     marked.title = marked.title[: found.start()].rstrip()
     return True
 
 
-def _take_signed(marked: Marked) -> bool:
-    """A sign within the title with words of state behind it (`… ✅ COMPLETE - RESCUED`), or with words in capitals."""
-    at = next((i for i, c in enumerate(marked.title) if i and c in _SIGNS), None)
-    if at is None:
-        return False
-    tail = marked.title[at:].strip("\ufe0f ")
-    spoken = tail.lstrip(_ANY_SIGN + _EDGES)
-    state = status_of(tail)
-    if state is None or (
-        _STATE.match(spoken) is None and not (spoken.isupper() and len(spoken.split()) <= 6)
-    ):
-        return False
-    marked.status = marked.status or state
-    marked.title = marked.title[:at].rstrip(_EDGES)
-    return True
-
-
-def _take_dashed(marked: Marked) -> bool:
-    found = _DASHED.search(marked.title, 1)
-    if found is None:
-        return False
-    written = found["state"].strip("* ")
-    state = status_of(written)
-    alone = _STATE.match(written)
-    if (
-        state is None
-        or alone is None
-        or len(written.split()) > 6
-        or not marked.title[: found.start()].strip()
-    ):
-        return False
-    if not written[: alone.end()].isupper() and not _CLOSES.match(written[alone.end() :]):
-        return False
-    marked.status = marked.status or state
-    marked.title = marked.title[: found.start()].rstrip()
-    return True
+def _take_state(marked: Marked) -> None:
+    """Words of state behind a sign within the title (`… ✅ COMPLETE - RESCUED`) or behind its last dash or colon."""
+    title = marked.title
+    at = next((i for i, sign in enumerate(title) if i and sign in _SIGNS), 0)
+    spoken = title[at:].lstrip(_ANY_SIGN + _EDGES)
+    loud = spoken.isupper() and len(spoken.split()) <= 6
+    state = status_of(title[at:].strip("\ufe0f ")) if at and (loud or _STATE.match(spoken)) else None
+    dashed = _DASHED.search(title, 1) if state is None else None
+    if dashed is not None and title[: dashed.start()].strip():
+        at, spoken = dashed.start(), dashed["state"].strip("* ")
+        word = _STATE.match(spoken)
+        if word is not None and len(spoken.split()) <= 6:
+            closed = spoken[: word.end()].isupper() or _CLOSES.match(spoken[word.end() :])
+            state = status_of(spoken) if closed else None
+    if state is not None:
+        marked.status = marked.status or state
+        marked.title = title[:at].rstrip(_EDGES)
 
 
 def _take_amounts(marked: Marked, remark: str) -> None:
     parts = [part for part in _PARTS.split(remark) if not _SHARE.search(part)]
     for part in parts:
         amount = quantity(part)
-        if amount.unit in (*TIME_UNITS[3:], "sessions") and not re.search(
-            r"sav|faster|less", part, re.IGNORECASE
-        ):
+        spent = amount.unit in (*TIME_UNITS[3:], "sessions")
+        signed = re.match(r"\s*(?:est(?:imated)?\.?\s*|ca\.?\s*)?[~≈]?[+\-−]", part)
+        if spent and not re.search(r"sav|faster|less", part, re.IGNORECASE):
             marked.effort = marked.effort or amount
-        elif amount.unit and (
-            amount.unit in ("x", "ms")
-            or re.match(r"\s*(?:est(?:imated)?\.?\s*|ca\.?\s*)?[~≈]?[+\-−]", part)
-            or _SAVES.search(part)
-        ):
+        elif amount.unit and (amount.unit in ("x", "ms") or signed or _SAVES.search(part)):
             marked.gain = marked.gain or amount
         elif not amount.unit and marked.effort is not None and marked.gain is None and part.strip():
             marked.gain = amount
@@ -262,28 +207,20 @@ def _take_amounts(marked: Marked, remark: str) -> None:
         marked.gain = next((share for share in map(quantity, parts) if share.unit in ("%", "pp")), None)
 
 
-def split_title(line: Inline, title: str | None) -> tuple[Inline, str]:
+def split_title(line: Line, title: str | None = None) -> tuple[Line, str]:
     """Return the title's part of an entry's text, which starts with `title` if given, and the prose that follows it."""
     if title is not None:
-        at = line.text.find(title[:40])
-        line = line.after(at) if at > 0 else line
-    lead = line.stripped().lead
+        line = line.part(max(line.text.find(title[:40]), 0))
     if line.is_struck and not line.all_struck:
         end = line.struck_end
-        return line.cut(end), line.text[end:].lstrip(" :—–-.")
-    text = line.text
+        return line.part(0, end), line.text[end:].lstrip(" :—–-.")
+    text, lead = line.text, line.stripped().lead
     at = text.find(lead) + len(lead) if lead is not None else 0
-    tail = text[at:]
-    if lead is not None and (len(plain(lead)) > 2 or tail.lstrip()[:1] in (":", "：")):
-        bracket = re.match(r"\s*[(（][^()（）]*[)）]", tail)
-        if bracket is not None:
-            at, tail = at + bracket.end(), tail[bracket.end() :]
-        return line.cut(at), tail.lstrip(" :：—–-")
-    dash = _LONG_DASH.search(text, 2)
-    if dash is None:
-        hyphen = _HYPHEN.search(text, 2)
-        coded = bool(line.spans) and line.spans[0].code and hyphen is not None
-        dash = hyphen if hyphen is not None and (coded or is_quantity(text[hyphen.end() :])) else None
-    if dash is not None:
-        return line.cut(dash.start()), text[dash.end() :]
-    return line, ""
+    if lead is not None and (len(plain(lead)) > 2 or text[at:].lstrip()[:1] in (":", "：")):
+        bracket = _BRACKET.match(text, at)
+        at = bracket.end() if bracket is not None else at
+        return line.part(0, at), text[at:].lstrip(" :：—–-")
+    dash, hyphen = _LONG_DASH.search(text, 2), _HYPHEN.search(text, 2)
+    if dash is None and hyphen is not None and (line.style[:1] == "c" or is_quantity(text[hyphen.end() :])):
+        dash = hyphen
+    return (line.part(0, dash.start()), text[dash.end() :]) if dash is not None else (line, "")

@@ -9,25 +9,15 @@ from optrack.plan.vocabulary import CJK, alternatives, named
 
 _UNITS = named("units")
 TIME_UNITS = ("ns", "us", "ms", "seconds", "minutes", "hours", "days", "weeks", "months")
-EFFORT_UNITS = (
-    "minutes",
-    "hours",
-    "days",
-    "weeks",
-    "months",
-    "lines",
-    "files",
-    "points",
-    "seconds",
-    "sessions",
-)
+EFFORT_UNITS = (*TIME_UNITS[3:], "lines", "files", "points", "sessions")
 _FIELDS = set(Quantity.model_fields)
 """One set for all amounts, since a long plan has many."""
 
-_NUMBER_WORDS = {
-    "half a": 0.5, "half an": 0.5, "half": 0.5, "one": 1, "a": 1, "an": 1, "two": 2, "three": 3, "four": 4, "five": 5,
-    "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "twenty": 20,
-}  # fmt: skip
+_NUMBERS = {
+    word: float(number)
+    for number, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
+}
+_NUMBERS |= {"a": 1, "an": 1, "twelve": 12, "twenty": 20, "half": 0.5, "half a": 0.5, "half an": 0.5}
 
 _NUMBER = r"(?:\d{1,4},\d{1,2}(?!\d)|(?:\d{1,3}(?:,\d{3})+|\d{1,15})(?:\.\d{1,15})?)"
 _UNIT = "|".join(re.escape(s) for s in sorted(_UNITS, key=len, reverse=True))
@@ -48,7 +38,7 @@ _BARE = re.compile(
     re.IGNORECASE,
 )
 _SPELLED = re.compile(
-    rf"\b(?P<number>{'|'.join(sorted(_NUMBER_WORDS, key=len, reverse=True))})[\s\-]"
+    rf"\b(?P<number>{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})[\s\-]"
     r"(?P<unit>lines?|minutes?|hours?|days?|weeks?|months?|seconds?|files)\b",
     re.IGNORECASE,
 )
@@ -125,7 +115,7 @@ def _amount(text: str, part: str) -> Quantity | None:
         return _bounded(text, chosen, _UNITS[chosen["unit"].lower()])
     spelled = _SPELLED.search(part)
     if spelled is not None:
-        number = float(_NUMBER_WORDS[spelled["number"].lower()])
+        number = _NUMBERS[spelled["number"].lower()]
         return _sized(text, number, number, _UNITS[spelled["unit"].lower()])
     for pattern in (_SIGNED_COUNT, _COUNT):
         count = pattern.search(part)

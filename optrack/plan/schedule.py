@@ -86,9 +86,21 @@ def _holds_runs(item_id: str, children: Mapping[str, list[Item]], runs: set[str]
     return any(child.id in runs for child in children.get(item_id, []))
 
 
-def comparisons(plan: Plan) -> int:
-    """Return how many comparisons with the baseline the plan holds: the family of its verdicts."""
-    return sum(is_runnable(plan, item) and item.id != plan.baseline for item in plan.items)
+def comparisons(plan: Plan, states: Sequence[ItemState], judged: Mapping[str, int] | None = None) -> int:
+    """Return how many comparisons with the baseline share the plan's error: the items that are open or were judged.
+
+    An item that is measured again counts once more for each earlier run that was `judged` (how many, by item). One
+    that was cancelled before it was ever judged doesn't count.
+    """
+    known = {state.item.id: state for state in states}
+    runs = judged or {state.item.id: 1 for state in states if state.judgement is not None}
+    open_ = {
+        item.id
+        for item in plan.items
+        if is_runnable(plan, item)
+        and (item.id not in known or known[item.id].status in ("pending", "in_progress"))
+    }
+    return sum(runs.get(item, 0) + (item in open_) for item in {*open_, *runs} - {plan.baseline})
 
 
 Kind = Literal["chosen", "later", "done", "running", "blocked", "skipped", "by_hand", "group"]

@@ -38,23 +38,23 @@ def signs(status: str) -> str:
     return str(_data()["status"]["signs"][status])
 
 
+@cache
+def alternatives(table: str, *names: str) -> str:
+    """Return the words of a table's lists as a pattern of alternatives, spaces standing for any space."""
+    ordered = sorted(entries(table, *names), key=len, reverse=True)
+    return "|".join(re.escape(word).replace("\\ ", r"\s") for word in ordered)
+
+
 class Words:
     """A set of words and phrases: whole words of spaced scripts, anywhere in unspaced ones, `*` for any ending."""
 
     def __init__(self, words: Iterable[str]) -> None:
-        phrases: set[str] = set()
-        stems: list[str] = []
-        unspaced: list[str] = []
-        for word in words:
-            if _UNSPACED.search(word):
-                unspaced.append(re.escape(word))
-                continue
-            phrase = " ".join(_tokens(word))
-            stems.append(phrase) if word.endswith("*") else phrases.add(phrase)
-        self._phrases = frozenset(phrases)
-        self._stems = tuple(stems)
-        self._longest = max((phrase.count(" ") + 1 for phrase in phrases), default=0)
-        self._unspaced = re.compile("|".join(sorted(unspaced, key=len, reverse=True)) or r"(?!)")
+        spaced = [word for word in words if _UNSPACED.search(word) is None]
+        unspaced = sorted((re.escape(w) for w in words if _UNSPACED.search(w)), key=len, reverse=True)
+        self._phrases = frozenset(" ".join(_tokens(word)) for word in spaced if not word.endswith("*"))
+        self._stems = tuple(" ".join(_tokens(word)) for word in spaced if word.endswith("*"))
+        self._longest = max((phrase.count(" ") + 1 for phrase in self._phrases), default=0)
+        self._unspaced = re.compile("|".join(unspaced) or r"(?!)")
 
     def start(self, text: str) -> int:
         """Return how many words of the text's start are one of these (1 for an unspaced script), or 0."""
@@ -77,13 +77,12 @@ class Words:
     def whole(self, text: str) -> bool:
         """Whether the text is one of these."""
         tokens = _tokens(text)
-        return bool(tokens) and (
-            self._at(tokens, 0) == len(tokens) or self._unspaced.fullmatch(text.strip()) is not None
-        )
+        spaced = self._at(tokens, 0) == len(tokens)
+        return bool(tokens) and (spaced or self._unspaced.fullmatch(text.strip()) is not None)
 
     def all_of(self, text: str) -> bool:
         """Whether the text consists of nothing but these."""
-        tokens = _tokens(self._unspaced.sub(" ", text)) if not text.isascii() else _tokens(text)
+        tokens = _tokens(text if text.isascii() else self._unspaced.sub(" ", text))
         at = 0
         while at < len(tokens):
             step = self._at(tokens, at)
@@ -96,18 +95,9 @@ class Words:
         for count in range(min(self._longest, len(tokens) - at), 0, -1):
             if " ".join(tokens[at : at + count]) in self._phrases:
                 return count
-        if self._stems and at < len(tokens):
-            rest = " ".join(tokens[at : at + 4])
-            stem = next((stem for stem in self._stems if rest.startswith(stem)), None)
-            return stem.count(" ") + 1 if stem is not None else 0
-        return 0
-
-
-@cache
-def alternatives(table: str, *names: str) -> str:
-    """Return the words of a table's lists as a pattern of alternatives, spaces standing for any space."""
-    ordered = sorted(entries(table, *names), key=len, reverse=True)
-    return "|".join(re.escape(word).replace("\\ ", r"\s") for word in ordered)
+        rest = " ".join(tokens[at : at + 4]) if self._stems else ""
+        stem = next((stem for stem in self._stems if rest.startswith(stem)), None)
+        return stem.count(" ") + 1 if stem is not None and rest else 0
 
 
 @cache
@@ -135,18 +125,17 @@ def folded(text: str) -> str:
     return " ".join(_tokens(text))
 
 
-def unnumbered(heading: str) -> str:
-    """Return a heading's words without the number that it starts with."""
+def _unnumbered(heading: str) -> str:
     return re.sub(r"^#?\d{1,6}(?:\.\d{1,6})*[.):]?\s+", "", plain(heading))
 
 
+@lru_cache(512)
 def is_context(heading: str) -> bool:
     """Whether a heading names what surrounds a plan (summary, results, risks, references), not what to do."""
-    text = re.sub(r"^(?:the|our|key|main|final|some)\s+", "", unnumbered(heading), flags=re.IGNORECASE)
-    if words("headings", "context").start(text) or words("headings", "inside").within(text):
-        return not is_band(heading)
+    text = re.sub(r"^(?:the|our|key|main|final|some)\s+", "", _unnumbered(heading), flags=re.IGNORECASE)
     bare = re.sub(r"\s*\([^()]*\)$", "", text)
-    return words("headings", "context_end").ends(bare) and not is_band(heading)
+    named = words("headings", "context").start(text) or words("headings", "inside").within(text)
+    return bool(named or words("headings", "context_end").ends(bare)) and not is_band(heading)
 
 
 def is_order(heading: str) -> bool:
@@ -174,31 +163,23 @@ def is_no_plan(title: str) -> bool:
     return words("headings", "no_plan").within(title) and not is_plan_title(title)
 
 
-def is_container(heading: str) -> bool:
-    """Whether a heading only says that items follow (`2. Optimization Opportunities`)."""
-    return words("headings", "generic").all_of(unnumbered(heading))
-
-
 def is_band(heading: str) -> bool:
     """Whether a heading is a band of priority, value or time (`HIGH PRIORITY`, `Quick wins`, `Lower priority`)."""
     text = re.split(r"\s*[(（:：—–]|\s-\s", plain(heading))[0].strip()
     phrase = words("bands", "phrases").start(text)
     if phrase:
         more = " ".join(_tokens(text)[phrase:])
-        return not more or words("bands", "of", "things").all_of(more) or is_container(more)
-    level = words("bands", "high", "medium", "low")
-    rest = words("bands", "of", "things", "high", "medium", "low")
+        generic = words("headings", "generic").all_of(_unnumbered(more))
+        return not more or generic or words("bands", "of", "things").all_of(more)
     if words("bands", "alone").whole(text):
         return True
-    many = len(_tokens(text)) > 1 or _UNSPACED.search(text) is not None
-    return many and level.within(text) and rest.all_of(text) and len(_tokens(text)) <= 6
+    many = 1 < len(_tokens(text)) <= 6 or _UNSPACED.search(text) is not None
+    rest = words("bands", "of", "things", "high", "medium", "low")
+    return many and words("bands", "high", "medium", "low").within(text) and rest.all_of(text)
 
 
 def level_of(text: str) -> str | None:
     """Return `high`, `medium` or `low` where a band, a cell or a remark names one; else None."""
     spans = [(name, words("bands", name)) for name in ("high", "medium", "low")]
-    for token in _tokens(text):
-        for name, level in spans:
-            if level.whole(token):
-                return name
-    return next((name for name, level in spans if level.within(text)), None)
+    whole = (name for token in _tokens(text) for name, level in spans if level.whole(token))
+    return next(whole, None) or next((name for name, level in spans if level.within(text)), None)

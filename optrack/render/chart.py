@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import log as ln
 
 from optrack.model.judgement import Effect
@@ -31,13 +32,9 @@ class Bar(Frozen):
     measured: str
 
 
-class Chart(Frozen):
-    """All rows, and the axis from `low` to `high` in natural logarithms of the ratio; `min_effect` is a fraction."""
+class Axis(Frozen):
+    """An axis of effects from `low` to `high` in natural logarithms of the ratio; `min_effect` is a fraction."""
 
-    title: str
-    metric: str
-    better: str
-    bars: tuple[Bar, ...]
     low: float
     high: float
     min_effect: float
@@ -57,6 +54,30 @@ class Chart(Frozen):
                 chosen.append(tick)
         return tuple(sorted(chosen))
 
+    @property
+    def band(self) -> tuple[float, float]:
+        """The bounds of no change on the axis, from 0 to 1."""
+        return self.place(-self.min_effect), self.place(self.min_effect)
+
+
+def axis_of(effects: Iterable[Effect | None], min_effect: float) -> Axis:
+    """Return an axis on which these effects fit with their intervals, and the band of no change."""
+    given = [effect for effect in effects if effect is not None]
+    lows = [ln(max(1 + effect.low, _LOWEST_RATIO)) for effect in given]
+    highs = [ln(1 + effect.high) for effect in given if effect.high > -1]
+    least = ln(1 + max(min_effect, 0.001)) * 2
+    return Axis(low=min([-least, *lows]) * 1.05, high=max([least, *highs]) * 1.05, min_effect=min_effect)
+
+
+class Chart(Frozen):
+    """All rows on their axis."""
+
+    title: str
+    metric: str
+    better: str
+    bars: tuple[Bar, ...]
+    axis: Axis
+
 
 def chart_of(log: Log) -> Chart:
     """Return the chart of a log: the items that have a judgement, in plan order."""
@@ -75,17 +96,12 @@ def chart_of(log: Log) -> Chart:
         for state in log.states
         if state.judgement is not None
     )
-    lows = [ln(max(1 + b.effect.low, _LOWEST_RATIO)) for b in bars if b.effect is not None]
-    highs = [ln(1 + b.effect.high) for b in bars if b.effect is not None and b.effect.high > -1]
-    least = ln(1 + max(log.plan.min_effect, 0.001)) * 2
     return Chart(
         title=plain(log.plan.title),
         metric=plain(log.metric.name),
         better=log.metric.better or "",
         bars=bars,
-        low=min([-least, *lows]) * 1.05,
-        high=max([least, *highs]) * 1.05,
-        min_effect=log.plan.min_effect,
+        axis=axis_of((bar.effect for bar in bars), log.plan.min_effect),
     )
 
 
@@ -94,11 +110,6 @@ def tick_label(fraction: float) -> str:
     if fraction >= 4:
         return ratio(1 + fraction)
     return percent(fraction).replace(".0%", "%") if fraction else "0"
-
-
-def band(chart: Chart) -> tuple[float, float]:
-    """Return the bounds of no change on the axis, from 0 to 1."""
-    return chart.place(-chart.min_effect), chart.place(chart.min_effect)
 
 
 _LEFT, _RIGHT, _ROW, _TOP = 280, 690, 26, 64
@@ -119,7 +130,7 @@ def chart_svg(chart: Chart) -> str:
             "y": _TOP + number * _ROW + _ROW // 2,
             "colour": _COLOURS.get(bar.verdict, _QUIET),
             "name": bar.item if bar.title.startswith(bar.item) else f"{bar.item}  {bar.title}",
-            "x": [_x(chart.place(at)) for at in (bar.effect.low, bar.effect.relative, bar.effect.high)]
+            "x": [_x(chart.axis.place(at)) for at in (bar.effect.low, bar.effect.relative, bar.effect.high)]
             if bar.effect
             else None,
             "sign": bar.sign,
@@ -131,9 +142,9 @@ def chart_svg(chart: Chart) -> str:
         "chart.svg.j2",
         chart=chart,
         bars=bars,
-        band=[_x(end) for end in band(chart)],
-        ticks=[(_x(chart.place(tick)), tick_label(tick)) for tick in chart.ticks(9)],
-        zero=_x(chart.place(0)),
+        band=[_x(end) for end in chart.axis.band],
+        ticks=[(_x(chart.axis.place(tick)), tick_label(tick)) for tick in chart.axis.ticks(9)],
+        zero=_x(chart.axis.place(0)),
         top=_TOP,
         bottom=height - 30,
         height=height,
@@ -153,39 +164,40 @@ def chart_text(chart: Chart) -> list[str]:
     """Return the chart as lines: a row for each item, `●` its effect, `├──┤` the interval, `│` no change."""
     if not chart.bars:
         return ["nothing was judged yet"]
-    return [*(_row(chart, bar) for bar in chart.bars), _axis(chart)]
+    rows = [_row(chart.axis, bar) for bar in chart.bars]
+    return [*rows, f"{'':{_NAME}} {tick_line(chart.axis, _AXIS, 5)}".rstrip()]
 
 
-def _column(place: float) -> int:
-    return round(place * (_AXIS - 1))
-
-
-def _row(chart: Chart, bar: Bar) -> str:
-    cells = [" "] * _AXIS
-    low, high = (_column(place) for place in band(chart))
-    cells[low : high + 1] = "·" * (high - low + 1)
-    cells[_column(chart.place(0))] = "│"
-    if bar.effect is not None:
-        begin, end = _column(chart.place(bar.effect.low)), _column(chart.place(bar.effect.high))
-        for column in range(begin, end + 1):
-            cells[column] = "┼" if cells[column] == "│" else "─"
-        cells[begin], cells[end] = "├", "┤"
-        cells[_column(chart.place(bar.effect.relative))] = "●"
-    else:
-        cells[_column(chart.place(0))] = bar.sign
+def _row(axis: Axis, bar: Bar) -> str:
     name = bar.item if bar.title.startswith(bar.item) else f"{bar.item} {bar.title}"
-    return f"{_fitted(name, _NAME)} {''.join(cells)}  {bar.sign} {bar.text}".rstrip()
+    return f"{cut(name, _NAME):<{_NAME}} {strip(axis, bar.effect, _AXIS, bar.sign)}  {bar.sign} {bar.text}".rstrip()
 
 
-def _axis(chart: Chart) -> str:
-    cells = [" "] * (_AXIS + 8)
-    for tick in sorted(chart.ticks(5), key=abs):
+def strip(axis: Axis, effect: Effect | None, width: int, sign: str = "│") -> str:
+    """Return an effect with its interval in so many cells of the axis; `sign` stands at zero where there is none."""
+
+    def column(fraction: float) -> int:
+        return round(axis.place(fraction) * (width - 1))
+
+    cells = [" "] * width
+    low, high = column(-axis.min_effect), column(axis.min_effect)
+    cells[low : high + 1] = "·" * (high - low + 1)
+    cells[column(0)] = "│" if effect is not None else sign
+    if effect is not None:
+        begin, end = column(effect.low), column(effect.high)
+        for at in range(begin, end + 1):
+            cells[at] = "┼" if cells[at] == "│" else "─"
+        cells[begin], cells[end] = "├", "┤"
+        cells[column(effect.relative)] = "●"
+    return "".join(cells)
+
+
+def tick_line(axis: Axis, width: int, most: int) -> str:
+    """Return the labels of an axis of so many cells, `most` at most, each centred below its place."""
+    cells = [" "] * (width + 8)
+    for tick in sorted(axis.ticks(most), key=abs):
         label = tick_label(tick)
-        start = max(0, _column(chart.place(tick)) - len(label) // 2)
+        start = max(0, round(axis.place(tick) * (width - 1)) - len(label) // 2)
         if all(cell == " " for cell in cells[max(0, start - 1) : start + len(label) + 1]):
             cells[start : start + len(label)] = label
-    return f"{'':{_NAME}} {''.join(cells)}".rstrip()
-
-
-def _fitted(text: str, width: int) -> str:
-    return f"{cut(text, width):<{width}}"
+    return "".join(cells).rstrip()

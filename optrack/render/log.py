@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from optrack.judge.lineage import Registry, registry_of
+from optrack.judge.spread import Sensitivity
 from optrack.model.item import Acceptance, Adoption, ItemState, Judged, Transition, judgement_of
 from optrack.model.judgement import Judgement
 from optrack.model.metrics import Metric
@@ -23,6 +24,7 @@ class Log(Frozen):
     `factors` has each item's treatment: leaf -> (baseline's value, item's). `choice` is what would run next.
     `adoptions` has those that were undone too; `rejections` the baseline's runs that can't be compared with, with why.
     `detailed` are the ids of the items that get a section of their own (None: all that have something to tell).
+    `sensitivity` is what the host can show.
     """
 
     plan: Plan
@@ -37,6 +39,7 @@ class Log(Frozen):
     rejections: Mapping[str, str] = {}
     choice: Choice | None = None
     detailed: frozenset[str] | None = None
+    sensitivity: Sensitivity | None = None
 
     @cached_property
     def _by_item(self) -> Mapping[str, tuple[Run, ...]]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from optrack.judge.derived import derived_text
-from optrack.judge.evidence import compared as compared
 from optrack.judge.lineage import both_effects as both_effects
+from optrack.judge.sides import compared as compared
 from optrack.render.format import amount, launches, percent, timestamp, words
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from statistics import fmean, geometric_mean
 from typing import NamedTuple
 
 from optrack.judge.calibration import Calibration, calibrate, expectation_of
-from optrack.judge.evidence import CONFIDENCE, compared
-from optrack.judge.multiplicity import family_statement
+from optrack.judge.evidence import CONFIDENCE
+from optrack.judge.multiplicity import family_statement, regression_statement
+from optrack.judge.sides import compared
 from optrack.model.item import ItemState
 from optrack.model.judgement import Difference, Judgement
 from optrack.model.metrics import Metric, Sample
@@ -56,8 +57,10 @@ def facts(state: ItemState) -> list[str]:
 
 def false_improvements(log: Log) -> str:
     """Return how false improvements among many comparisons are bounded; nothing for a single comparison."""
-    family = comparisons(log.plan)
-    return family_statement(CONFIDENCE, family) if family > 1 else ""
+    family = max(comparisons(log.plan, log.states), *(run.session.family or 0 for run in log.runs), 0)
+    if family < 2:
+        return ""
+    return f"{family_statement(CONFIDENCE, family)} {regression_statement(CONFIDENCE, family)}"
 
 
 def calibration_of(log: Log) -> Calibration:

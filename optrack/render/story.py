@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from statistics import median_low
 from typing import NamedTuple
 
-from optrack.judge.baselines import history_of
-from optrack.judge.evidence import CONFIDENCE, Evidence, evidence_of, side_of
-from optrack.judge.interval import quantile
-from optrack.judge.multiplicity import improvement_tail
 from optrack.model.item import ItemState
 from optrack.model.judgement import Judgement
-from optrack.plan.schedule import comparisons
 from optrack.render.format import counted, effect, interval, launches, percent, short_effect, words
 from optrack.render.log import Log
 from optrack.render.phrases import both_effects
@@ -145,29 +138,3 @@ def _undecided(log: Log, state: ItemState, judgement: Judgement) -> str:
 def reruns(states: Sequence[ItemState]) -> list[str]:
     """Return the ids of the items whose recipe was edited since they were measured."""
     return [state.item.id for state in states if state.stale and not state.archived]
-
-
-class Noise(NamedTuple):
-    """How much the baseline's launches differ, and the least effect that `launches` a side would show, as fractions."""
-
-    spread: float
-    launches: int
-    visible: float
-
-
-def noise(log: Log) -> Noise | None:
-    """Return the noise between launches of the baseline; None where it was never launched twice."""
-    measured: dict[str, list[Evidence]] = {}
-    for run in log.runs:
-        if run.item == log.plan.baseline and run.outcome == "succeeded":
-            measured.setdefault(run.recipe_digest, []).append(evidence_of(side_of(run), log.metric.name))
-    history = history_of(measured)
-    if history is None:
-        return None
-    used = [state.judgement.launches for state in log.states if state.judgement and state.judgement.launches]
-    count = (
-        median_low(used) if used else max(3, int(log.recipes.get(log.plan.baseline, {}).get("launches", 3)))
-    )
-    tail = improvement_tail(CONFIDENCE, max(1, comparisons(log.plan)))
-    reach = (quantile(1 - tail, history.freedom) + _POWER) * history.spread * math.sqrt(2 / count)
-    return Noise(history.spread, count, math.expm1(reach))

@@ -62,7 +62,8 @@ class RunContext:
         """Note something of an arm, however often it comes up."""
         if text not in arm.notes:
             arm.notes.add(text)
-            self.note(text if arm is self.session.candidate else f"baseline: {text}")
+            name = "baseline" if arm is self.session.baseline else arm.run.item
+            self.note(text if arm is self.session.candidate else f"{name}: {text}")
 
     @contextmanager
     def timed(self, run: Run, launch: int, stage: Stage, log: str | None = None) -> Iterator[None]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from optrack.app.evaluator import Evaluator
+from optrack.app.sensitivity import sensitivity
 from optrack.engines.protocol import BenchCommand
 from optrack.host.capture import capture_after
 from optrack.host.launch import StageFailed, wait_until_ready
 from optrack.host.teardown import tear_down
 from optrack.judge.failures import plain_failure
 from optrack.judge.reasons import HOST_CAUSES
-from optrack.model.events import PartsCaptured, RunEnded, RunStarted
+from optrack.model.events import LaunchPlaced, PartsCaptured, RunEnded
 from optrack.model.judgement import Judgement
 from optrack.model.plan import Status
 from optrack.runner.capture import (
@@ -28,6 +30,7 @@ from optrack.runner.capture import (
 from optrack.runner.context import RunContext
 from optrack.runner.launch import Launch, choose_place
 from optrack.runner.measure import measure, run_checks, warm_up
+from optrack.runner.rounds import begin, settle
 from optrack.runner.session import Arm
 
 SUCCEEDED = RunEnded(outcome="succeeded", stage="teardown")
@@ -42,32 +45,37 @@ def run_session(context: RunContext) -> RunEnded:
 
 
 def run_launches(context: RunContext) -> None:
-    """Go through the launches in order, until one fails or there are enough."""
-    session, candidate = context.session, context.session.candidate
-    context.record(
-        RunStarted(
-            item=candidate.run.item,
-            log_dir=str(candidate.folder),
-            launches=session.most_launches,
-            repetitions=candidate.recipe.repetitions,
-            at_most=session.is_sequential,
-        )
-    )
+    """Go through the launches in order, until none of the candidates needs more or one fails for all."""
+    session = context.session
+    for arm in session.candidates:
+        begin(context, arm)
     if session.why_not_resumed is not None:
         context.note(session.why_not_resumed)
-    for arm, number in session.schedule():
-        if arm is not candidate and number == session.first:
+    for turn in session.schedule():
+        arm = turn.arm
+        if arm is session.baseline and not arm.launches:
             context.store.claim(arm.run)
+        if arm in session.others:
+            context.note(f"{arm.run.item} launch {turn.number + 1}")
+        placed = LaunchPlaced(launch=turn.number, position=turn.position, round=turn.round)
+        context.store.record(arm.run.id, placed)
         arm.launches += 1
         try:
-            run_launch(context, arm, number)
+            run_launch(context, arm, turn.number)
         except StageFailed as failed:
             failure = context.store.gate.value(failed.failure)
             arm.result = RunEnded(outcome=failed.outcome, stage=failed.stage, failure=failure)
-            return
-        if is_settled(context):
-            context.note(f"settled after {session.kept + candidate.launches} pairs of launches")
-            return
+            if arm is session.baseline or arm.result.outcome == "interrupted":
+                for other in session.candidates:
+                    other.result = other.result or (None if other.is_settled else interrupted(arm.result))
+                return
+        if turn.is_last:
+            settle(context)
+
+
+def interrupted(result: RunEnded) -> RunEnded | None:
+    """Return the end of a run that others share because somebody stopped the session; None for any other end."""
+    return result if result.outcome == "interrupted" else None
 
 
 def run_launch(context: RunContext, arm: Arm, number: int) -> None:
@@ -172,31 +180,30 @@ def teardown(launch: Launch) -> None:
         launch.context.note(f"left after the teardown: {line}")
 
 
-def is_settled(context: RunContext) -> bool:
-    """Whether a sequential session has come, at the end of a pair, to where more launches decide nothing."""
-    ours, theirs = context.session.candidate, context.session.baseline
-    if theirs is None or not context.session.is_sequential or ours.launches != theirs.launches:
-        return False
-    reader = context.store.reader
-    candidate = reader.run(ours.run.id).model_copy(update={"outcome": "succeeded"})
-    baseline = reader.run(theirs.run.id).model_copy(update={"outcome": "succeeded"})
-    return Evaluator(reader, context.session.plan).settled(candidate, baseline)
-
-
 def finish(context: RunContext) -> RunEnded:
-    """Close the session's runs, judge the candidate, and leave its item where that puts it."""
+    """Close the session's runs, judge the candidates, and leave their items where that puts them."""
     session, baseline = context.session, context.session.baseline
     for arm in session.arms:
         look_again(context, arm)
-    result = session.candidate.result or SUCCEEDED
+    results = {arm.run.id: arm.result or SUCCEEDED for arm in session.candidates}
     if baseline is not None and baseline.launches:
-        record_result(context, baseline, baseline_result(baseline, result))
-        if baseline.result is not None:
+        record_result(context, baseline, baseline_result(baseline, list(results.values())))
+    for arm in (*session.others, session.candidate):
+        result = results[arm.run.id]
+        if baseline is not None and baseline.result is not None:
             result = broken_off(baseline.result)
-    judgement = judge(context, result)
-    result = with_standing(result, judgement)
-    record_result(context, session.candidate, result)
+        result = with_standing(result, judge(context, arm, result))
+        if arm.run.item == session.plan.baseline and result.outcome == "succeeded":
+            say_what_shows(context, arm)
+        record_result(context, arm, result)
     return result
+
+
+def say_what_shows(context: RunContext, arm: Arm) -> None:
+    """Note how far launches differ on this host, and which effects that lets show."""
+    shown = sensitivity(context.store.reader, context.session.plan, arm.recipe, ending=arm.run.id)
+    if shown is not None:
+        context.note(shown.text)
 
 
 def look_again(context: RunContext, arm: Arm) -> None:
@@ -210,11 +217,11 @@ def look_again(context: RunContext, arm: Arm) -> None:
     context.store.record(arm.run.id, PartsCaptured.of(after, arm.snapshot))
 
 
-def judge(context: RunContext, result: RunEnded) -> Judgement | None:
-    """Return and record the judgement of the candidate; None for the baseline itself, and for a run that was
+def judge(context: RunContext, arm: Arm, result: RunEnded) -> Judgement | None:
+    """Return and record the judgement of a candidate; None for the baseline itself, and for a run that was
     interrupted or that the host made fail: it shows nothing, so what was found before stays in force."""
     plan, store = context.session.plan, context.store
-    run = store.reader.run(context.session.candidate.run.id)
+    run = store.reader.run(arm.run.id)
     if run.item == plan.baseline or result.outcome == "interrupted" or is_hosts_fault(result):
         return None
     ended = {"outcome": result.outcome, "stage": result.stage, "failure": result.failure}
@@ -253,9 +260,9 @@ def record_result(context: RunContext, arm: Arm, result: RunEnded) -> None:
     context.store.record(arm.run.id, result.model_copy(update={"seconds": seconds}))
 
 
-def baseline_result(baseline: Arm, candidate: RunEnded) -> RunEnded:
+def baseline_result(baseline: Arm, candidates: Sequence[RunEnded]) -> RunEnded:
     """Return how the baseline's run ended: its own way, or interrupted with the whole session."""
-    ended = candidate if candidate.outcome == "interrupted" else SUCCEEDED
+    ended = next((result for result in candidates if result.outcome == "interrupted"), SUCCEEDED)
     return (baseline.result or ended).model_copy(update={"why": "measured beside another run"})
 
 

@@ -15,7 +15,7 @@ from threading import Thread
 
 from optrack.app.actions import adopt_automatically, roll_up
 from optrack.app.project import Project
-from optrack.app.rejudging import credit_again
+from optrack.app.rejudging import bracket_again, credit_again
 from optrack.errors import HostUnfitError, OptrackError
 from optrack.host.command import become_subreaper, go_below_supervisor
 from optrack.judge.failures import plain_failure
@@ -77,13 +77,17 @@ def main(arguments: list[str] | None = None) -> int:
     if not claimed:
         _answer(options.tell, {"run": None})
         return 3
-    project.store.record(run, ProcessStarted(process=supervisor, role=SUPERVISOR))
+    others = (arm for arm in session.others if project.store.claim(arm.run, from_statuses=_FROM_NEXT))
+    session = replace(session, others=tuple(others))
+    for arm in session.candidates:
+        project.store.record(arm.run.id, ProcessStarted(process=supervisor, role=SUPERVISOR))
     session.candidate.folder.mkdir(parents=True, exist_ok=True)
     _redirect_output(session.candidate.folder / "runner.log")
     _answer(options.tell, {"run": run})
     with lock:
         code = _run(project, session, stop)
-    _notify(project, run)
+    for arm in session.candidates:
+        _notify(project, arm.run.id)
     return code
 
 
@@ -98,12 +102,16 @@ def _run(project: Project, session: Session, stop: StopSignal) -> int:
             return 2
         roll_up(project)
         credit_again(project)
-        adopt_automatically(project, session.candidate.run.id)
+        if session.candidate.run.item == session.plan.baseline:
+            bracket_again(project)
+        for arm in session.candidates:
+            adopt_automatically(project, arm.run.id)
     except Exception as error:  # noqa: BLE001 (whatever happens, the run must be closed)
         traceback.print_exc()
         message = f"optrack itself failed: {error!r}; see runner.log in the run's folder"
         failure = plain_failure("runner_error", message, traceback.format_exc())
-        session.candidate.result = RunEnded(outcome="interrupted", stage="teardown", failure=failure)
+        for arm in session.candidates:
+            arm.result = RunEnded(outcome="interrupted", stage="teardown", failure=failure)
         finish(context)
         return 1
     finally:

@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Literal
 
 from optrack.judge.difference import differences
-from optrack.model.events import Remarked, SamplesAdded
+from optrack.model.events import LaunchPlaced, Remarked, SamplesAdded
 from optrack.model.judgement import Difference
 from optrack.model.metrics import CHECK, Sample
 from optrack.model.run import Run
@@ -103,6 +103,8 @@ def _at_rest(snapshot: Snapshot) -> Snapshot:
 
 
 def _not_the_same(candidate: Run, baseline: Run | None, wanted: Wanted) -> str | None:
+    if candidate.session.companions:
+        return "its launches were made in rounds with other items"
     if candidate.host != wanted.host:
         return f"it ran on {candidate.host}"
     if candidate.recipe_digest != wanted.recipe:
@@ -166,6 +168,10 @@ class Resuming:
         for role, run in self._same.items():
             then = self._then(role)
             context.store.record(run.id, SamplesAdded(samples=kept_samples(then, self.earlier.pairs)))
+            for launch, place in then.session.places.items():
+                if launch in self.earlier.pairs:
+                    placed = LaunchPlaced(launch=launch, position=place.position, round=place.round)
+                    context.store.record(run.id, placed)
             if role == "baseline":
                 sentence = f"{len(self.earlier.pairs)} of its launches are of run {then.id}"
                 context.store.record(run.id, Remarked(text=sentence))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import count
 from pathlib import Path
-from typing import Any
 
 from optrack.app.campaign import Campaign
 from optrack.app.project import now
@@ -21,19 +22,25 @@ from optrack.host.proc import own_identity
 from optrack.host.sampler import Sampler
 from optrack.host.tree import Tree
 from optrack.host.variable_search import RanFiles
-from optrack.judge.evidence import rules_of
-from optrack.judge.sequential import launch_order
-from optrack.judge.variables import named_in
+from optrack.judge.evidence import most_launches
+from optrack.judge.sequential import round_order
+from optrack.judge.variables import named_in, texts_of
 from optrack.model.events import RunEnded
-from optrack.model.metrics import Metric
 from optrack.model.plan import Item, Plan
 from optrack.model.recipe import Recipe
+from optrack.model.recipe_parts import LaunchRange
 from optrack.model.run import Run, new_run_id
 from optrack.model.snapshot import Snapshot
 from optrack.model.value import digest
 from optrack.plan.resolve import Resolved
+from optrack.plan.schedule import choose
 from optrack.runner.resume import Resuming, Wanted, earlier_of, interrupted_since
 from optrack.settings import Settings, database_salt, salt_file
+
+MOST_TOGETHER = 6
+"""Items that share the launches of the baseline: more would be far from them in time."""
+
+_SHARED = ("order", "launches", "repetitions", "stop", "gpus")
 
 
 @dataclass
@@ -50,6 +57,7 @@ class Arm:
     code: CodeCapture | None = None
     snapshot: Snapshot | None = None
     result: RunEnded | None = None
+    is_settled: bool = False
     notes: set[str] = field(default_factory=set)
     sampler: Sampler | None = None
     ran: RanFiles = field(default_factory=RanFiles)
@@ -66,8 +74,23 @@ class Arm:
 
 
 @dataclass(frozen=True)
+class Turn:
+    """A launch to make: its arm and its number there, its position in the session, its round, the last of which
+    may end the session."""
+
+    arm: Arm
+    number: int
+    position: int
+    round: int
+    is_last: bool
+
+
+@dataclass(frozen=True)
 class Session:
-    """What one runner does: its arms, in an order that lets a drift of the machine hit both alike."""
+    """What one runner does: its arms, in a random order that lets the machine's moods hit all alike.
+
+    `others` are the arms of further items, measured in the same rounds against the same launches of the baseline.
+    """
 
     settings: Settings
     plan: Plan
@@ -80,6 +103,8 @@ class Session:
     resuming: Resuming | None = None
     why_not_resumed: str | None = None
     parser: ParserProcess = field(default_factory=ParserProcess)
+    others: tuple[Arm, ...] = ()
+    seed: int = 0
 
     @property
     def is_sequential(self) -> bool:
@@ -97,37 +122,45 @@ class Session:
         return self.resuming.kept if self.resuming else 0
 
     @property
+    def candidates(self) -> tuple[Arm, ...]:
+        """The arms that are judged."""
+        return (self.candidate, *self.others)
+
+    @property
     def arms(self) -> tuple[Arm, ...]:
-        """The candidate and, where one is measured beside it, the baseline."""
-        return (self.candidate,) if self.baseline is None else (self.candidate, self.baseline)
+        """The candidates and, where one is measured beside them, the baseline."""
+        return self.candidates if self.baseline is None else (*self.candidates, self.baseline)
 
     @property
     def most_launches(self) -> int:
-        """The launches of an arm at most: as many as the recipe says, or as the rules of stopping allow."""
-        if not self.is_sequential:
-            return self.candidate.recipe.launches
-        recipe = self.candidate.recipe.model_copy(update={"stop": "sequential"})
-        return rules_of(recipe, Metric(name=""), min_effect=0.0, interleaved=True).max_launches
+        """The launches of a candidate at most: as many as the recipe says, or as the rules of stopping allow."""
+        return most_launches(self.candidate.recipe, sequential=self.is_sequential)
 
     @property
     def variables(self) -> frozenset[str]:
-        """The variables recorded of both arms with their values beside optrack's own table: those that either
-        recipe names, and the prefixes of the settings, each with a star behind it."""
+        """The variables that count beside optrack's own table: those of the recipes, and the settings' prefixes*."""
         prefixes = (f"{prefix.rstrip('*')}*" for prefix in self.settings.env_prefixes if prefix.strip("*"))
         own = (name for arm in self.arms for name in arm.recipe.env)
-        return frozenset(
-            (*own, *named_in(text for arm in self.arms for text in _texts(arm.run.recipe)), *prefixes)
-        )
+        named = named_in(text for arm in self.arms for text in texts_of(arm.run.recipe))
+        return frozenset((*own, *named, *prefixes))
 
-    def schedule(self) -> Iterator[tuple[Arm, int]]:
-        """Yield each launch in turn, with its number in its arm, until there are enough with those kept."""
-        number = self.first
-        while number - self.first + self.kept < self.most_launches:
-            for turn in launch_order(number + 1)[-2:]:
-                arm = self.candidate if turn == "candidate" else self.baseline
-                if arm is not None:
-                    yield arm, number
-            number += 1
+    def schedule(self) -> Iterator[Turn]:
+        """Yield each launch in turn, until there are enough with those kept; whoever makes them says, by an arm's
+        result or that it is settled, that it needs no more."""
+        position = self.first * 2
+        for number in count(self.first):
+            going = [arm for arm in self.candidates if arm.result is None and not arm.is_settled]
+            if not going or number - self.first + self.kept >= self.most_launches:
+                return
+            order = round_order(self.seed, number - self.first, len(going)) if self.baseline else (0,)
+            for place, turn in enumerate(order):
+                arm = going[turn] if turn >= 0 else self.baseline
+                if all(other.result is not None for other in going):
+                    return
+                if arm is not None and arm.result is None:
+                    is_last = place == len(order) - 1
+                    yield Turn(arm, self.first + arm.launches, position, number, is_last)
+                    position += 1
 
     def environment(self, arm: Arm, place: Place) -> dict[str, str]:
         """Return the environment of an arm's commands: the runner's own, the recipe's over it, the launch's.
@@ -150,16 +183,6 @@ class Session:
         }
 
 
-def _texts(data: Any) -> Iterator[str]:
-    """Yield every text of a recipe, as plain data."""
-    if isinstance(data, str):
-        yield data
-    elif isinstance(data, Mapping):
-        yield from (text for value in data.values() for text in _texts(value))
-    elif isinstance(data, (list, tuple)):
-        yield from (text for value in data for text in _texts(value))
-
-
 def session_of(
     campaign: Campaign, item_id: str, *, sequential: bool = False, resume: bool = False
 ) -> Session:
@@ -173,10 +196,10 @@ def session_of(
     base = campaign.plan.item(campaign.plan.baseline)
     alone = base is None or base.id == item.id or resolved.recipe.order == "block"
     beside = None if alone or base is None else (base, campaign.resolved(base))
-    stop = resolved.data.get("stop", "sequential" if sequential else "fixed")
+    stop = resolved.data.get("stop", "sequential" if sequential or _is_range(resolved) else "fixed")
     session = _session(campaign, (item, resolved), beside, stop)
     if not resume:
-        return session
+        return with_neighbours(campaign, session, item) if sequential else session
     wanted = Wanted(
         item=item.id,
         recipe=resolved.digest,
@@ -210,7 +233,41 @@ def _session(
     ours = _arm(campaign, *candidate, at, stop)
     theirs = _arm(campaign, *baseline, at, stop, beside=ours.run.id) if baseline else None
     salt = database_salt(salt_file(settings), settings.state)
-    return Session(settings, campaign.plan, ours, theirs, dict(os.environ), salt, stop)
+    seed = secrets.randbits(31)
+    return Session(settings, campaign.plan, ours, theirs, dict(os.environ), salt, stop, seed=seed)
+
+
+def _is_range(resolved: Resolved) -> bool:
+    return isinstance(resolved.recipe.launches, LaunchRange)
+
+
+def with_neighbours(campaign: Campaign, session: Session, item: Item) -> Session:
+    """Return the session with the items that are measured in the same rounds.
+
+    Those are the next pending ones whose recipe asks for rounds as this one's does, with as many launches on the
+    same GPUs, and whose turn depends on no result: where the base adopts improvements by itself, none.
+    """
+    recipe = session.candidate.recipe
+    if recipe.order != "rounds" or session.baseline is None or campaign.plan.adopt == "auto":
+        return session
+    others: list[Arm] = []
+    for reason in choose(campaign.plan, campaign.states).reasons:
+        other = campaign.plan.item(reason.item)
+        if (
+            reason.kind not in ("chosen", "later")
+            or other is None
+            or other.id in (item.id, campaign.plan.baseline)
+        ):
+            continue
+        resolved = campaign.resolved_or_none(other)
+        if resolved is None or other.skip_if or resolved.recipe.combine:
+            continue
+        if any(getattr(resolved.recipe, key) != getattr(recipe, key) for key in _SHARED):
+            continue
+        others.append(_arm(campaign, other, resolved, now(), session.stop))
+        if len(others) == MOST_TOGETHER - 1:
+            break
+    return replace(session, others=tuple(others))
 
 
 def _arm(

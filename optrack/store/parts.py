@@ -9,14 +9,15 @@ from typing import Any, Literal
 
 from optrack.errors import UsageError
 from optrack.model.metrics import Sample
+from optrack.model.run import SessionRecord
 from optrack.model.snapshot import Snapshot, snapshot_of
 from optrack.model.text import nearest
 from optrack.store import rows
 
-Part = Literal["stages", "samples", "snapshot", "artifacts", "notes"]
+Part = Literal["stages", "samples", "snapshot", "artifacts", "notes", "session"]
 """What of a run lies in other tables and is read only where it is asked for."""
 
-WHOLE: tuple[Part, ...] = ("stages", "samples", "snapshot", "artifacts", "notes")
+WHOLE: tuple[Part, ...] = ("stages", "samples", "snapshot", "artifacts", "notes", "session")
 
 _AT_ONCE = 10_000
 
@@ -93,6 +94,20 @@ def _notes(connection: sqlite3.Connection, runs: Sequence[str]) -> dict[str, tup
     return _texts(_facts(connection, runs, "noted", "remarked"), "text")
 
 
+def _sessions(connection: sqlite3.Connection, runs: Sequence[str]) -> dict[str, SessionRecord]:
+    plans: dict[str, Any] = {}
+    places: dict[str, dict[int, Any]] = {}
+    for run, event in _facts(connection, runs, "session_planned", "launch_placed"):
+        if event.pop("kind") == "session_planned":
+            plans[run] = event
+        else:
+            places.setdefault(run, {})[event.pop("launch")] = event
+    return {
+        run: SessionRecord.model_validate({**plans.get(run, {}), "places": places.get(run, {})})
+        for run in {*plans, *places}
+    }
+
+
 def _texts(facts: Iterable[tuple[str, Any]], field: str) -> dict[str, tuple[str, ...]]:
     """Return this field of the facts of each run; what was recorded twice is there once."""
     groups: dict[str, dict[str, None]] = {}
@@ -125,4 +140,5 @@ LOADERS: Mapping[Part, Callable[[sqlite3.Connection, Sequence[str]], Mapping[str
     "snapshot": _snapshots,
     "artifacts": _artifacts,
     "notes": _notes,
+    "session": _sessions,
 }

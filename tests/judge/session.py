@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from optrack.judge.evidence import Rules, Side
-from optrack.judge.sequential import launch_order
+from optrack.judge.sides import alternating
 from optrack.model.metrics import Metric, Sample, metric_named
 
 SPEED = metric_named("output_throughput")
@@ -36,7 +36,7 @@ def samples(launches: Launches, metric: Metric = SPEED) -> tuple[Sample, ...]:
 def side(name: str, launches: Launches, *, metric: Metric = SPEED, **more: Any) -> Side:
     """Return a side whose launches measured these repetitions, interleaved with another side's."""
     turn = "baseline" if name == "baseline" else "candidate"
-    order = tuple(k for k, whose in enumerate(launch_order(len(launches))) if whose == turn)
+    order = tuple(k for k, whose in enumerate(alternating(len(launches))) if whose == turn)
     found = {"run": f"run-{name}", "item": name, "samples": samples(launches, metric), "order": order}
     return Side(**found | more)
 

@@ -32,7 +32,8 @@ def test_saved_milliseconds_are_related_to_the_time_they_are_saved_from() -> Non
 def test_saved_milliseconds_of_a_metric_that_is_a_time_are_related_to_the_metric_itself() -> None:
     means = {"median_tpot_ms": 4.0, "median_itl_ms": 3.0, "duration": 60.0}
     tpot = Metric(name="median_tpot_ms", unit="ms", better="lower")
-    assert expected_gain(gain(1, 10, "ms"), means, tpot) == (0.25, 2.5)
+    assert expected_gain(gain(1, 3, "ms"), means, tpot) == (0.25, 0.75)
+    assert expected_gain(gain(1, 10, "ms"), means, tpot) is None
     seconds = Metric(name="duration", unit="s", better="lower")
     assert expected_gain(gain(600, 600, "ms"), means, seconds) == (0.01, 0.01)
 

@@ -66,7 +66,7 @@ def test_whatever_was_measured_there_is_a_judgement_with_reasons(
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.floats(80, 120), min_size=3, max_size=8), st.floats(0.01, 1000))
+@given(st.lists(st.floats(80, 120), min_size=3, max_size=8, unique=True), st.floats(0.01, 1000))
 def test_the_unit_of_the_metric_does_not_matter(values: list[float], scale: float) -> None:
     def judged(by: float) -> Judgement:
         ours = side("1B", [(value * by,) for value in values])

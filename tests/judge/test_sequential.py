@@ -6,17 +6,22 @@ import pytest
 
 from optrack.judge.judging import judge
 from optrack.judge.multiplicity import nominal_tails
-from optrack.judge.sequential import launch_order, next_step
+from optrack.judge.sequential import next_step, round_order
 from optrack.model.recipe_parts import Check
 from tests.judge.session import BASE, flat, rules, scaled, side
 
 
-def test_the_sides_alternate_so_that_drift_cancels() -> None:
-    turns = launch_order(4)
-    assert all({turns[2 * k], turns[2 * k + 1]} == {"baseline", "candidate"} for k in range(4))
-    assert turns[:4] == turns[4:]
-    places = [k if turn == "candidate" else -k for k, turn in enumerate(turns)]
-    assert sum(places) == 0
+def test_each_round_has_every_candidate_once_in_an_order_that_its_seed_gives() -> None:
+    orders = [round_order(seed, number, 6) for seed in range(40) for number in range(4)]
+    assert all(sorted(order) == [-1, -1, 0, 1, 2, 3, 4, 5] for order in orders)
+    assert len(set(orders)) > 100
+    assert orders == [round_order(seed, number, 6) for seed in range(40) for number in range(4)]
+
+
+def test_pairs_come_in_random_order_after_the_candidate_was_started_once() -> None:
+    firsts = [[round_order(seed, number, 1)[0] for seed in range(200)] for number in range(3)]
+    assert set(firsts[0]) == {0}
+    assert all(60 < sum(turn == 0 for turn in turns) < 140 for turns in firsts[1:])
 
 
 @pytest.mark.parametrize(("tail", "first", "last"), [(0.025, 3, 16), (0.025, 2, 8), (0.004, 3, 12)])

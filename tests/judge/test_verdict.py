@@ -98,16 +98,16 @@ def test_one_launch_a_side_is_judged_by_the_spread_of_earlier_runs_and_says_so()
     assert fair(1.01, launches=1, history=known).verdict == "inconclusive"
 
 
-def test_a_history_that_does_not_describe_this_run_is_not_used() -> None:
-    noisy = flat([80.0, 97.0, 84.0, 93.0, 88.0])
+def test_a_quiet_history_makes_no_noisy_run_certain() -> None:
     judgement = judge(
         side("1B", flat([97.0, 84.0, 95.0, 83.0, 90.0])),
-        side("baseline", noisy),
+        side("baseline", flat([80.0, 97.0, 84.0, 93.0, 88.0])),
         rules(history=History(spread=0.002, freedom=20, runs=5)),
         comparison="fair",
         factors=FACTORS,
     )
-    assert not any("earlier run" in reason for reason in judgement.reasons)
+    assert judgement.effect is not None
+    assert judgement.effect.high - judgement.effect.low > 0.1
 
 
 def test_too_much_noise_is_inconclusive_and_says_how_many_launches_would_decide() -> None:
@@ -121,13 +121,6 @@ def test_too_much_noise_is_inconclusive_and_says_how_many_launches_would_decide(
     assert judgement.verdict == "inconclusive"
     assert judgement.launches_needed is not None and judgement.launches_needed > 5
     assert any(f"About {judgement.launches_needed} launches a side" in r for r in judgement.reasons)
-
-
-def test_the_number_of_launches_promised_decides_most_of_the_time() -> None:
-    from tests.judge.simulate import Design, simulate, two_level
-
-    assert simulate(Design("", 3), two_level, 0.05, 60).improvement < 45
-    assert simulate(Design("", 6), two_level, 0.05, 60).improvement > 50
 
 
 def test_nan_and_failed_requests_are_never_numbers() -> None:

@@ -19,7 +19,7 @@ from optrack.settings import load_settings
 from optrack.tui import serve
 from optrack.tui.screens.compare import differences, statistics
 from optrack.tui.widgets.charts import Strip, metric_history, spark, strip_plot
-from optrack.tui.widgets.plan_list import ListFilter, arranged
+from optrack.tui.widgets.plan_list import ListFilter, arranged, columns
 from optrack.tui.widgets.stages import Progress, followed, remaining_s, stage_lines
 from tests.tui.project import begin_run, fill
 
@@ -78,6 +78,14 @@ def test_sorted_by_value_what_promises_most_for_its_effort_comes_first(view: Vie
 
 def test_sorted_by_result_improvements_come_first_and_the_unjudged_last(view: View) -> None:
     assert ids(view, ListFilter(order="result"))[:3] == ["1B", "1A", "1C"]
+
+
+def test_the_interval_of_each_item_is_drawn_on_one_axis_that_its_head_names(view: View) -> None:
+    rows = {row.state.item.id: row for row in arranged(view, ListFilter())}
+    drawn = next(c for c in columns(list(rows.values()), 140, view.plan.min_effect) if "+10%" in c.title)
+    gained, failed, open_ = (drawn.cell(rows[item]).text for item in ("1B", "1A", "2"))
+    assert failed.index("✗") == open_.index("│") == drawn.title.index("0")
+    assert drawn.title.index("+10%") < gained.index("●") < gained.index("┤") < drawn.width
 
 
 def test_progress_tells_stage_launch_and_pass(entries: tuple[Entry, ...]) -> None:

@@ -81,7 +81,8 @@ class AuditAnswer(Answer):
 
 
 class DryRun(View):
-    """What running an item would do: its environment and commands."""
+    """What running an item would do: its environment and commands. The launches end between `at_least` and
+    `launches` where the recipe gives a range."""
 
     item: str
     title: str
@@ -96,6 +97,7 @@ class DryRun(View):
     bench: Mapping[str, str]
     check: Mapping[str, str]
     launches: int
+    at_least: int | None
     repetitions: int
     factors: Mapping[str, tuple[Any, Any]]
     port_is_chosen: bool

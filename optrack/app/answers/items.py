@@ -11,6 +11,7 @@ from pydantic import Field
 from optrack.app.answers import Answer, View
 from optrack.app.answers.runs import RunView
 from optrack.judge.calibration import Expectation
+from optrack.judge.spread import Sensitivity
 from optrack.model.item import Adoption, ItemState, Note
 from optrack.model.judgement import Comparison, Effect, Judgement, Verdict
 from optrack.model.metrics import Metric
@@ -60,11 +61,12 @@ class ItemStanding(View):
 
 
 class StatusAnswer(Answer):
-    """`status`: where every item stands."""
+    """`status`: where every item stands, and how far launches differ on this host."""
 
     plan: str
     title: str
     items: tuple[ItemStanding, ...]
+    sensitivity: Sensitivity | None = None
 
 
 class PlanHead(View):

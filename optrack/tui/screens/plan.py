@@ -80,7 +80,8 @@ class PlanScreen(SelectionScreen):
         if self.shown.summary:
             line = Content.assemble((f"{plain(self.shown.summary)}   ", "bold $strong"), line)
         self.query_one("#next", Static).update(line)
-        self.rows.show(arranged(view, self.shown), empty=NO_MATCH if view.items else EMPTY)
+        empty = NO_MATCH if view.items else EMPTY
+        self.rows.show(arranged(view, self.shown), empty=empty, min_effect=view.plan.min_effect)
 
     def on_row_list_highlighted(self, message: RowList.Highlighted[PlanRow]) -> None:
         row, view = message.row, self.view
@@ -146,6 +147,8 @@ def title_line(view: View, baseline: Series | None) -> Content:
             parts.append((f"   {fmt.VERDICT['improvement'].sign} {plain(best.item.id)} {effect}", "$good"))
     if plan.target:
         parts.append((f"   target {plain(plan.target.text)}", "$quiet"))
+    if view.sensitivity is not None and view.sensitivity.is_poor:
+        parts.append((f"   {view.sensitivity.text}", "$bad"))
     return Content.assemble(*parts, (f"   {plain(plan.title or plan.name)}", "$quiet"))
 
 

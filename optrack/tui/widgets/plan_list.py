@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeVar
 
 from optrack.app.watching import View
 from optrack.model.item import ItemState
 from optrack.model.judgement import Effect
 from optrack.render import format as fmt
+from optrack.render.chart import Axis, axis_of, strip, tick_line
 from optrack.tui.widgets.list import Cell, Column, RowList
 
 V = TypeVar("V")
@@ -148,8 +150,14 @@ NARROW = 120
 """Below this width, in cells, status and verdict share a column, and so do all remarks."""
 
 
-def columns(rows: Sequence[PlanRow], width: int) -> tuple[Column[PlanRow], ...]:
+STRIP = 31
+"""How wide the intervals are drawn on their common axis, in cells."""
+
+
+def columns(rows: Sequence[PlanRow], width: int, min_effect: float = 0.02) -> tuple[Column[PlanRow], ...]:
     """Return the columns for these rows: the ids have the room that they need, within bounds."""
+    axis = axis_of(map(_measured, rows), min_effect)
+    drawn = Column(tick_line(axis, STRIP, 4), STRIP, partial(_interval, axis), yields=4)
     wide = max((2 * row.depth + 2 + len(row.state.item.id) for row in rows), default=8)
     first = Column("Item", max(8, min(wide, 26 if width >= NARROW else 14)), _item)
     title = Column("Title", 16, _title, elastic=True, wish=34)
@@ -167,8 +175,8 @@ def columns(rows: Sequence[PlanRow], width: int) -> tuple[Column[PlanRow], ...]:
         Column("Status", 13, lambda row: _marked(_status(row))),
         Column("Verdict", 14, lambda row: _marked(fmt.verdict_mark(row.state.judgement)), yields=1),
         Column("Effect", 7, _effect, yields=2, right=True),
-        Column("Fair", 9, lambda row: _marked(_fairness(row)), yields=4),
-        Column("Note", 10, lambda row: _marked(*_remarks(row)), yields=3),
+        drawn,
+        Column("Note", 10, _note, yields=3),
         Column("Expected", 9, _expected, yields=5),
         Column("Launches", 8, lambda row: Cell(str(row.launches or ""), _tone(row)), yields=6, right=True),
         Column("95% interval", 16, lambda row: Cell(fmt.bounds(_measured(row)), "quiet"), yields=7),
@@ -206,6 +214,12 @@ def _effect(row: PlanRow) -> Cell:
     return Cell(fmt.short_effect(effect) if effect else "", verdict.tone if verdict else "plain")
 
 
+def _interval(axis: Axis, row: PlanRow) -> Cell:
+    verdict = fmt.verdict_mark(row.state.judgement)
+    sign = verdict.sign if verdict else "│"
+    return Cell(strip(axis, _measured(row), STRIP, sign), verdict.tone if verdict else "quiet")
+
+
 def _fairness(row: PlanRow) -> fmt.Mark | None:
     judged = row.state.judgement
     return fmt.COMPARISON[judged.comparison] if judged and judged.verdict != "failed" else None
@@ -236,10 +250,14 @@ class PlanList(RowList[PlanRow]):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(columns((), 80), lambda row: row.state.item.id, empty="Reading the plan ...", id=id)
+        self._min_effect = 0.02
 
-    def show(self, rows: Sequence[PlanRow], *, empty: str | None = None) -> None:
-        self.columns = columns(rows, self.size.width)
+    def show(
+        self, rows: Sequence[PlanRow], *, empty: str | None = None, min_effect: float | None = None
+    ) -> None:
+        self._min_effect = self._min_effect if min_effect is None else min_effect
+        self.columns = columns(rows, self.size.width, self._min_effect)
         super().show(rows, empty=empty)
 
     def on_resize(self) -> None:
-        self.columns = columns(self.rows, self.size.width)
+        self.columns = columns(self.rows, self.size.width, self._min_effect)
