@@ -140,9 +140,8 @@ class Session:
     def variables(self) -> frozenset[str]:
         """The variables that count beside optrack's own table: those of the recipes, and the settings' prefixes*."""
         prefixes = (f"{prefix.rstrip('*')}*" for prefix in self.settings.env_prefixes if prefix.strip("*"))
-        own = (name for arm in self.arms for name in arm.recipe.env)
         named = named_in(text for arm in self.arms for text in texts_of(arm.run.recipe))
-        return frozenset((*own, *named, *prefixes))
+        return frozenset((*(name for arm in self.arms for name in arm.recipe.env), *named, *prefixes))
 
     def schedule(self) -> Iterator[Turn]:
         """Yield each launch in turn, until there are enough with those kept; whoever makes them says, by an arm's
