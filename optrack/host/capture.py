@@ -230,7 +230,7 @@ def capture_after(snapshot: Snapshot, *, salt: bytes) -> Snapshot:
 
 
 def _read_again(path: str, about: WatchedFile | str) -> WatchedFile | str:
-    if isinstance(about, str) or not about.has("sha256"):
+    if isinstance(about, str) or not about.has("sha256") or about.use is not None:
         return about
     now = describe_file(Path(path)).sha256
     return (
@@ -248,8 +248,11 @@ def _looked_again(about: GitState | str, salt: bytes) -> GitState | str:
     now = describe_repository(Path(about.root), salt=salt, patch=False, until=Deadline(CODE_S))
     if not now.has("code") or _code_state(now) == _code_state(about):
         return about
-    before, after = {*about.changed, *about.untracked}, {*now.changed, *now.untracked}
-    edited = sorted(before ^ after) or sorted(after) or ["committed changes"]
+    before, after = about.tracked or {}, now.tracked or {}
+    edited = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    edited = (
+        edited or sorted({*about.changed} ^ {*now.changed}) or sorted(now.changed) or ["committed changes"]
+    )
     return about.model_copy(
         update={"edited_in_run": edited, "commit_after": now.commit, "code_after": now.code}
     )
@@ -257,8 +260,10 @@ def _looked_again(about: GitState | str, salt: bytes) -> GitState | str:
 
 def _code_state(about: GitState) -> list[Any]:
     """Return what of a repository's description is its code, submodules included."""
-    own = [about.code, about.untracked, about.left_out]
-    return [*own, {path: [module.commit, _code_state(module)] for path, module in about.submodules.items()}]
+    return [
+        about.code,
+        {path: [module.commit, _code_state(module)] for path, module in about.submodules.items()},
+    ]
 
 
 def captured(capture: Callable[[], Any], kind: Callable[..., Any], salt: bytes) -> Any:

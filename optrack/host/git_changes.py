@@ -23,6 +23,7 @@ from optrack.model.secrets.masking import keyed_digest, mask_text
 from optrack.model.snapshot import Lfs, Unread
 
 _NAMED = 200
+_MOST_TRACKED = 5000
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _DOCUMENTS = (b".md", b".markdown", b".rst")
 
@@ -63,7 +64,7 @@ def changes(git: GitCommand, status: Status, *, salt: bytes, keep: bool = True) 
     The patch has its secrets masked; `masked` counts them, since it can't make the tree again then.
     """
     if not status.dirty:
-        return {"code": _code(status.entries)}
+        return {"code": _code(status.entries), **_tracked(status.entries)}
     loose = [path for path in status.untracked if not _is_cache(path)]
     code = [path for path in loose if not _is_output(path)]
     choice = Selection(git.folder, salt, git.until)
@@ -77,8 +78,10 @@ def changes(git: GitCommand, status: Status, *, salt: bytes, keep: bool = True) 
         patch = _patch(git, status, env) if keep else b""
     blobs = {path: about for about, _, path in (entry.partition(b"\t") for entry in entries)}
     untracked = set(status.untracked)
+    tracked = [entry for entry in entries if entry.partition(b"\t")[2] not in untracked]
     data: dict[str, Any] = {
-        "code": _code([entry for entry in entries if entry.partition(b"\t")[2] not in untracked]),
+        "code": _code(tracked),
+        **_tracked(tracked),
         "changed": [plain(path) for path in (*status.changed, *status.unmerged)][:_NAMED],
         "untracked": {plain(path): blobs[path].split()[1].decode() for path in code if path in blobs},
         "outputs": len(loose) - len(code),
@@ -135,6 +138,16 @@ def _code(entries: Sequence[bytes]) -> str:
     """Return the digest of the index's entries (mode, blob, path); documents and submodules are left out."""
     code = [e for e in entries if not e.startswith(b"160000 ") and not e.lower().endswith(_DOCUMENTS)]
     return hashlib.sha256(b"\0".join(code)).hexdigest()
+
+
+def _tracked(entries: Sequence[bytes]) -> dict[str, Mapping[str, str]]:
+    """Return path -> mode and blob of each tracked file that `code` is of; of very many, nothing."""
+    code = [e for e in entries if not e.startswith(b"160000 ") and not e.lower().endswith(_DOCUMENTS)]
+    if len(code) > _MOST_TRACKED:
+        return {}
+    return {
+        "tracked": {plain(path): plain(about[:23]) for about, _, path in (e.partition(b"\t") for e in code)}
+    }
 
 
 def _kept(patch: bytes, salt: bytes) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 from optrack.host.environment import content_digest
+from optrack.host.installed_files import edited_files
 from optrack.host.process_tree import Member, read_bytes, read_text
 from optrack.judge.variables import plain
 from optrack.model.secrets.masking import mask_text
@@ -108,12 +109,18 @@ def _user_site(env: dict[str, str], argv: Sequence[str], version: str) -> list[P
 
 
 def _existing(folders: Sequence[Path]) -> list[Path]:
-    """Return the folders that exist, each real folder once."""
+    """Return the folders that exist, each real folder once, and those with packages that their .pth files add."""
     found: dict[Path, Path] = {}
     for folder in folders:
-        if folder.is_dir():
-            found.setdefault(folder.resolve(), folder)
+        for place in (folder, *_added(folder)) if folder.is_dir() else ():
+            found.setdefault(place.resolve(), place)
     return list(found.values())
+
+
+def _added(folder: Path) -> list[Path]:
+    lines = [line for file in sorted(folder.glob("*.pth")) for line in (read_text(file) or "").splitlines()]
+    places = [folder / line for line in lines if line and not line.startswith(("#", "import ", "import\t"))]
+    return [place for place in places if place.is_dir() and any(place.glob("*.dist-info"))]
 
 
 _DISTRIBUTION = re.compile(r"^(?P<name>.+?)-(?P<version>[^-]+)(?:-py[\d.]+)?\.(?:dist-info|egg-info)$")
@@ -153,6 +160,7 @@ def packages_part(interpreter: Interpreter, *, salt: bytes) -> Packages:
         editable=dict(sorted(editable.items())),
         direct=dict(sorted(direct.items())),
         startup=dict(sorted(startup.items())),
+        edited=edited_files([f for f in interpreter.folders if f not in interpreter.python_path]),
     )
 
 

@@ -75,6 +75,18 @@ def covering_bench(declared: Declared) -> str | None:
     return _first(declared, *_BENCH_KEYS)
 
 
+def covering_file(name: str, declared: Declared, *, one_sided: bool) -> str | None:
+    """Return the declared leaf that speaks of a used file: another command uses others, a variable may name one."""
+    if leaf := _file(("files", name), declared):
+        return leaf
+    if not one_sided:
+        return None
+    for leaf, sides in declared.items():
+        if leaf.startswith("env.") and any(v and str(v).removeprefix("./") in name for v in sides if v != ""):
+            return leaf
+    return _first(declared, *_COMMAND_KEYS, *_BENCH_KEYS, "check", "setup", "ready", "repo", "patch")
+
+
 def _agrees(declared: Any, seen: Any) -> bool:
     """Whether what was seen is what was declared; a recipe that says nothing agrees with anything
     inherited."""

@@ -12,6 +12,7 @@ from optrack.judge.applied import not_applied, unseen_treatment
 from optrack.judge.coverage import covering_bench, covering_leaf
 from optrack.judge.field_table import Field
 from optrack.judge.fields import dotted, field_of, leaves, sentence
+from optrack.judge.file_use import by_file_use, file_differences, watched
 from optrack.judge.processes import process_differences, with_ample_limits
 from optrack.judge.unseen import Repositories, captured, missing_part, unseen_sections, with_unfound
 from optrack.judge.variable_use import by_the_program, by_use, told_alike
@@ -66,7 +67,11 @@ def differences(
             continue
         if part == "git":
             ours, theirs = with_unfound(ours, theirs, candidate), with_unfound(theirs, ours, baseline)
+        if part == "files":
+            ours, theirs = watched(ours), watched(theirs)
         found.extend(_part_differences(part, theirs, ours, declared))
+    found.extend(file_differences(baseline, candidate, declared))
+    found = by_file_use(found, baseline, candidate, accepted)
     found.extend(process_differences("processes", baseline.processes, candidate.processes, declared))
     found = by_the_program(
         _without_echoes(found), candidate.env or Environment(), baseline.env or Environment()
@@ -272,7 +277,9 @@ def is_accepted(field: str, accepted: Collection[str]) -> bool:
     if plain != field and any(plain == name or plain.startswith(f"{name}.") for name in accepted):
         return True
     return any(
-        field == name or field.startswith(f"{name}.") or ("*" in name and fnmatchcase(field, name))
+        field in (name, f"files.{name}.sha256")
+        or field.startswith(f"{name}.")
+        or ("*" in name and fnmatchcase(field, name))
         for name in accepted
     )
 

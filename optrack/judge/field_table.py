@@ -62,6 +62,7 @@ def _informative(pattern: str, why: str = "", *, label: str = "", noted: bool = 
 
 
 _GIT = (
+    _informative("git.*.tracked.*", "names the files where `code` differs"),
     _stable(
         "git.*.code",
         "the code in the {name} repository",
@@ -136,6 +137,11 @@ _PACKAGES = (
         "packages.startup.*",
         "the start-up file {leaf}",
         "sitecustomize, usercustomize and .pth files run in every process before the server's code",
+    ),
+    _stable(
+        "packages.edited.*",
+        "the installed file {leaf}",
+        "what was edited in place or put beside packages: the files that no record of an installation accounts for",
     ),
     _stable("packages.python.version", "the server's Python"),
     _stable("packages.python.executable", "the interpreter of the server"),
@@ -215,6 +221,10 @@ _REST = (
         "whether the watched file {owner} changed while the run was measured",
         "its content during the measurement can't be told then",
     ),
+    _informative("files.*.use", "used files are judged together with how they are used"),
+    _informative("files.*.later"),
+    _informative("files.*.written"),
+    _informative("files.*.changed_s"),
     _informative("files.**"),
     _stable("processes.affinity", "the CPUs that the server may use"),
     _stable("processes.memory_nodes", "the NUMA nodes that the server may use"),

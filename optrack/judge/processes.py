@@ -28,8 +28,8 @@ class Line(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """The ways in which a side's processes of one name were started; `always`: some in each of the side's starts;
-    `brief`: some for a moment only; `own`: a program of theirs started them, no shell."""
+    """The ways in which a side's processes of one name were started, as far as that was read; `always`: some in each
+    of the side's starts; `brief`: some for a moment only; `own`: a program of theirs started them, no shell."""
 
     lines: tuple[Line, ...]
     always: bool
@@ -127,10 +127,10 @@ def process_differences(
         before, after = theirs.get(name), ours.get(name)
         if before is None or after is None:
             only = before or after
-            if only is not None and only.always and not only.brief:
+            if only is not None and only.lines and only.always and not only.brief:
                 found.append(_one_sided(side, name, only, before is not None, declared))
             continue
-        if before.always and after.always:
+        if before.lines and after.lines and before.always and after.always:
             found += _changed(side, name, before, after, declared)
     return found
 
@@ -149,7 +149,7 @@ def _by_name(tree: ProcessTree | None) -> dict[str, _Seen] | None:
 def _seen(group: Sequence[Process], tree: ProcessTree) -> _Seen:
     parents = [tree.tree[p.parent] for p in group if p.parent is not None and p.parent < len(tree.tree)]
     return _Seen(
-        lines=tuple(dict.fromkeys(_line(process) for process in group)),
+        lines=tuple(dict.fromkeys(_line(process) for process in group if _executed(process))),
         always=sum(p.starts or 1 for p in group) >= (tree.starts or 1),
         brief=any(p.brief for p in group),
         own=len(parents) == len(group) and all(parent.role is None for parent in parents),

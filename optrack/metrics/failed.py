@@ -27,7 +27,7 @@ _CJK = r"失败|失敗|错误|錯誤|エラー|실패|오류|فشل|فاشلة|�
 _SINGULAR = r"error|timed|dropped|missing|lost|rejected|refused|aborted|reset"
 """What tells of a failure only together with a word for a request."""
 _REQUESTS = (
-    r"requests?|reqs?|queries|query|calls?|responses?|connections?|prompts?|http|sockets?|anfragen?|anforderungen"
+    r"requests?|reqs?|transactions?|queries|query|calls?|responses?|connections?|prompts?|http|sockets?|anfragen?|anforderungen"
     r"|requêtes?|requetes?|solicitud(?:es)?|peticion(?:es)?|requisiç\w+|pedidos|richiest[ae]|verzoek(?:en)?|запрос\w*"
     r"|żąda\w*|zapyta\w*|förfrågning\w*|pyyn\w+|istek\w*|permintaan|yêu|cầu|請求|请求|リクエスト|요청|طلبات"
 )

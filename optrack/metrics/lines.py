@@ -53,6 +53,12 @@ _LABELLED = re.compile(
     rf"^(?P<label>[^\W\d_].{{0,80}}?)(?P<sign>\s*[:=]\s*|\s+)(?P<value>{_SPAN}(?=$)|{_NUMBER})(?:\s{{0,2}}(?P<unit>{_UNIT}))?$"
 )
 _BARE = re.compile(rf"^(?P<value>{_NUMBER})(?:\s?(?P<unit>{_UNIT}))?(?P<label>(?:\s[a-z-]{{1,20}}){{0,3}})$")
+_BEFORE_A_PAIR = re.compile(rf"(?<=[\w%])\s+(?=[^\W\d_][\w.@%/()-]{{0,40}}={_NUMBER})")
+_AFTER_A_MEASURE = re.compile(
+    rf"(?<![\w.])({_NUMBER}\s?(?:{_UNIT})?)\s+(?=[^\W\d_][\w.@%/()-]{{0,40}}\s?[=:]\s{{0,3}}{_NUMBER})"
+)
+_TWO_MEASURES = re.compile(rf"(?<![\w.])({_NUMBER} ({_UNIT}))\s+(?={_NUMBER} {_UNIT})")
+_DIGIT = re.compile(r"\d")
 _MOST_LABEL_WORDS = 8
 _MOST_PLAIN_WORDS = 3
 _MOST_PARTS = 40
@@ -81,6 +87,8 @@ def add_lines(output: Output, found: Found, taken: frozenset[int]) -> None:
         if (heading := _HEADING.match(line)) is not None:
             section = heading["label"] or heading["boxed"] or heading["ruled"]
             indent = len(heading["indent"]) if heading["label"] or heading["boxed"] else -1
+        elif _DIGIT.search(line) is None:
+            continue
         elif (match := _LINE.match(line)) is not None:
             single.append(_Line(match, section if len(match["indent"]) > indent else "", stamped))
         elif (listed := _LISTED.match(line)) is not None:
@@ -232,14 +240,9 @@ def _with_lead(lead: list[str], row: dict[str, str], unnamed: int, line: str) ->
 
 def _apart(line: str) -> str:
     """Return a line whose `name=value` pairs, and measures without a name, stand apart by commas."""
-    line = re.sub(rf"(?<=[\w%])\s+(?=[^\W\d_][\w.@%/()-]{{0,40}}={_NUMBER})", ", ", line)
-    pair = rf"({_NUMBER}\s?(?:{_UNIT})?)\s+(?=[^\W\d_][\w.@%/()-]{{0,40}}\s?[=:]\s{{0,3}}{_NUMBER})"
-    line = re.sub(rf"(?<![\w.]){pair}", r"\1, ", line)
-
-    def after(match: re.Match[str]) -> str:
-        return f"{match[1]}, " if unit_of(match[2]) is not None else match[0]
-
-    return re.sub(rf"(?<![\w.])({_NUMBER} ({_UNIT}))\s+(?={_NUMBER} {_UNIT})", after, line)
+    line = _BEFORE_A_PAIR.sub(", ", line) if "=" in line else line
+    line = _AFTER_A_MEASURE.sub(r"\1, ", line)
+    return _TWO_MEASURES.sub(lambda m: m[0] if unit_of(m[2]) is None else f"{m[1]}, ", line)
 
 
 def _one_at_the_end(lead: list[str], value: str) -> dict[str, str] | None:

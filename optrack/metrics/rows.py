@@ -47,11 +47,6 @@ _PERCENTILE = re.compile(
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _LABEL_CHARS = 40
 _MOST_LABEL_CHARS = 120
-_FAILED = re.compile(
-    r"(?:[a-z]+_){0,2}?(?:failed|failures?|errors?|errored|timeouts)"
-    r"(?:_(?:requests?|transactions?|calls|queries|operations|ops|responses|connections|count|total|runs|samples))?"
-)
-_SUCCESS = re.compile(r"(?:request_)?success(?:_rate|_ratio)(?:_ratio|_pct|_percent)?")
 
 
 @dataclass
@@ -61,7 +56,6 @@ class Found:
     readings: dict[str, Reading] = field(default_factory=dict)
     settings: dict[str, Setting] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    failed: str | None = None
 
     def add(self, name: str, value: float, unit: str | None, ending: str = "") -> None:
         """Add a value under `name` and what tells its row apart; a name that is taken gets a number."""
@@ -78,17 +72,6 @@ class Found:
         better = rate_direction(name, base.unit) if "/" in base.unit else base.better
         metric = metric_named(full, unit=base.unit).model_copy(update={"better": better})
         self.readings[full] = Reading(metric=metric, value=value)
-        share = 100 if unit == "%" else 1
-        if _SUCCESS.fullmatch(name) and value < share and self.failed is None:
-            self.failed = f"only {value / share:.4g} of the requests succeeded ({full})"
-        if (
-            _FAILED.fullmatch(name)
-            and value > 0
-            and not base.unit
-            and value == int(value)
-            and self.failed is None
-        ):
-            self.failed = f"{value:,.0f} failed ({full})"
 
 
 def is_setting(name: str) -> bool:
@@ -202,7 +185,7 @@ def add_rows(found: Found, rows: Sequence[Mapping[str, Any]], prefix: str = "") 
     transposed = labelled and bool(columns) and all(_STATISTIC.fullmatch(slugged(c)) for c in columns)
     for end, row in by_ending.items():
         spelled = next((str(row[c]) for c in row if slug(c) in ("unit", "units")), "")
-        label, unit = named(str(row[chosen[0]])) if labelled else ("", None)
+        label, unit = named(str(row.get(chosen[0], ""))) if labelled else ("", None)
         for column, value in row.items():
             if column in chosen or _add_setting(found, column, value, end):
                 continue

@@ -33,6 +33,7 @@ from optrack.model.metrics import unit_of
 
 NOTE = "read by shape: no known tool wrote this, so look at the names and units"
 _MOST_DEPTH = 6
+_NO_LINE = "no table and no line of a name and a number"
 
 
 def _json(output: Output) -> Found:
@@ -142,10 +143,13 @@ def _errors(output: Output) -> str | None:
     return None
 
 
-def _text(output: Output) -> Found:
+def _text(output: Output) -> tuple[Found, bool]:
+    """Return what tables and lines hold, and whether they are a result: something that is good or bad, or a table
+    with units in it."""
     found, taken = _tables(output)
+    has_units = any(reading.metric.unit for reading in found.readings.values())
     add_lines(output, found, taken | _add_matrices(output, found))
-    return found
+    return found, has_units or _tells(found)
 
 
 def _add_matrices(output: Output, found: Found) -> frozenset[int]:
@@ -163,20 +167,12 @@ def _parsed(found: Found, why: str) -> Parsed:
     if not found.readings:
         return parsed.but(invalid=why)
     readings = tuple(found.readings.values())
-    return checked(parsed.but(readings=readings, invalid=found.failed, notes=(NOTE, *parsed.notes)))
+    return checked(parsed.but(readings=readings, notes=(NOTE, *parsed.notes)))
 
 
 def _tells(found: Found) -> bool:
     """Whether something in it is known to be good or bad, so that it is a result and no list of numbers."""
     return any(reading.metric.better is not None for reading in found.readings.values())
-
-
-def _is_result(output: Output) -> bool:
-    """Whether text holds a result: something that is good or bad, or a table with units in it."""
-    if output.torn or has_no_header(output):
-        return False
-    found, _ = _tables(output)
-    return any(reading.metric.unit for reading in found.readings.values()) or _tells(_text(output))
 
 
 def _whole_json(output: Output) -> Parsed:
@@ -199,8 +195,11 @@ def _whole_table(output: Output) -> Parsed:
     return _parsed(_delimited(output), why)
 
 
-def _whole_text(output: Output) -> Parsed:
-    return _parsed(_text(output), "no table and no line of a name and a number")
+def _text_result(output: Output) -> Parsed | None:
+    if output.torn or has_no_header(output):
+        return None
+    found, is_result = _text(output)
+    return _parsed(found, _NO_LINE) if is_result else None
 
 
 _LABELS = frozenset({"experiment", "exp", "config_id", "commit", "id", "tag", "status", "description", "run"})
@@ -266,8 +265,8 @@ PARSERS = (
     tool(
         "text",
         "tables in markdown, framed or aligned, and lines of a name, a number and a unit",
-        text=lambda output: _whole_text(output) if _is_result(output) else None,
-        otherwise=_whole_text,
+        text=_text_result,
+        otherwise=lambda output: _parsed(_text(output)[0], _NO_LINE),
     ),
 )
 """In the order in which they are asked."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 from statistics import fmean, geometric_mean
 from typing import Literal
 
@@ -199,6 +200,7 @@ def rate_direction(name: str, unit: str) -> Better | None:
     return "higher" if is_rate and not _UNWANTED.search(name) else None
 
 
+@lru_cache(maxsize=1024)
 def unit_of(text: str) -> str | None:
     """Return a unit as optrack writes it (`tok/s` for `tokens/sec`), None for what is no unit that is known."""
     if len(text) > 40:

@@ -47,6 +47,7 @@ class GitState(Part):
     lfs: Lfs | None = None
     dirty: bool | None = None
     code: Text = None
+    tracked: Mapping[str, str] | None = None
     changed: list[str] = Field(default_factory=list)
     untracked: Mapping[str, str] = {}
     left_out: Mapping[str, str] = {}
@@ -129,6 +130,7 @@ class Packages(Part):
     editable: Mapping[str, str] = {}
     direct: Mapping[str, str] = {}
     startup: Mapping[str, str] = {}
+    edited: Mapping[str, str] = {}
 
 
 class Library(Part):
@@ -148,9 +150,16 @@ class Libraries(Part):
 
 
 class WatchedFile(Part):
-    """A watched file or folder; `sha256` is null where it couldn't be read."""
+    """A watched or used file or folder; `sha256` is null where it couldn't be read.
+
+    Of one that the recipe doesn't watch, `use` says how it is used; `later` are its other contents at later looks,
+    `written` says that the run made it."""
 
     sha256: Text = None
+    use: Text = None
+    changed_s: float | None = None
+    later: list[str] | None = None
+    written: bool | None = None
     size: int | None = None
     changed_in_run: bool | None = None
     sha256_after: Text = None

@@ -21,6 +21,7 @@ from optrack.host.launch import StageFailed
 from optrack.host.observer import TreeObserver
 from optrack.host.patching import CopyError, CopyStoppedError, PatchError, patched_copy, repository_of
 from optrack.host.process_tree import Deadline
+from optrack.host.used_files import used_files, with_later_look
 from optrack.host.variable_search import SEARCH_S
 from optrack.judge.applied import arguments_part, rewritten_arguments
 from optrack.judge.difference import differences
@@ -29,7 +30,7 @@ from optrack.judge.processes import joined
 from optrack.judge.unseen import unread_sentences
 from optrack.judge.variables import HARMLESS, is_certain, is_noise
 from optrack.model.events import PartsCaptured, Remarked
-from optrack.model.snapshot import Arguments, BenchProcesses, Environment, GitState, Snapshot
+from optrack.model.snapshot import Arguments, BenchProcesses, Environment, GitState, Snapshot, WatchedFile
 from optrack.runner.context import RunContext
 from optrack.runner.launch import Launch
 from optrack.runner.session import Arm
@@ -141,6 +142,7 @@ def capture_passes(launch: Launch, observers: Sequence[TreeObserver]) -> None:
     session, arm = launch.context.session, launch.arm
     members = [member for observer in observers for member in observer.members]
     arm.ran.add(members)
+    arm.bench_members = members
     seen = capture_bench(
         members,
         [member for observer in observers for member in observer.lasting],
@@ -188,6 +190,34 @@ def with_readers(context: RunContext, arm: Arm, snapshot: Snapshot) -> Snapshot:
         until=Deadline(SEARCH_S),
     )
     return snapshot.model_copy(update={"env": env.model_copy(update={"read_by": read_by})})
+
+
+def capture_files(launch: Launch) -> None:
+    """Look at the files that a launch uses: when its server is ready, and after its passes. What was another at an
+    earlier look is kept as one of several contents, and what the run made is marked so."""
+    arm, recipe, session = launch.arm, launch.recipe, launch.context.session
+    earlier = (arm.snapshot.files if arm.snapshot is not None else None) or {}
+    members = [*launch.observer.members, *arm.bench_members]
+    commands = [
+        recipe.launch,
+        *(bench.command for bench in (*recipe.bench, *recipe.warmup)),
+        *(check.command for check in recipe.check.values()),
+    ]
+    project = session.settings.project
+    files = used_files(
+        [command for command in commands if command],
+        members,
+        project=project,
+        cwd=launch.cwd,
+        env=launch.env,
+        apart=[session.settings.state, *([arm.repo] if arm.repo is not None and recipe.patch else [])],
+        known=[name for name, about in earlier.items() if isinstance(about, WatchedFile) and about.use],
+    )
+    asked = {project / path for path in (*recipe.watch, *recipe.patch)}
+    files = {name: about for name, about in files.items() if project / name not in asked}
+    is_first = not any(isinstance(about, WatchedFile) and about.use for about in earlier.values())
+    since = None if is_first else arm.run.started_at.timestamp()
+    keep(launch.context, arm, Snapshot(files=with_later_look(earlier, files, since)))
 
 
 def keep(context: RunContext, arm: Arm, captured: Snapshot) -> None:

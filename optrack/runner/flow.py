@@ -21,6 +21,7 @@ from optrack.runner.capture import (
     BEFORE_BENCH_S,
     capture_before,
     capture_failed_start,
+    capture_files,
     capture_server,
     close_code,
     patched_code,
@@ -141,9 +142,11 @@ def ready(launch: Launch) -> None:
 def bench(launch: Launch) -> None:
     """Warm up, then run, parse and record every repetition of every benchmark."""
     take_code(launch.context, launch.arm, BEFORE_BENCH_S)
+    capture_files(launch)
     with launch.stage("bench", "bench.log"):
         warm_up(launch)
         measure(launch)
+    capture_files(launch)
 
 
 def check(launch: Launch) -> None:

@@ -19,6 +19,7 @@ from optrack.engines.registry import engine_named
 from optrack.host.capture import CodeCapture
 from optrack.host.parsing import ParserProcess
 from optrack.host.proc import own_identity
+from optrack.host.process_tree import Member
 from optrack.host.sampler import Sampler
 from optrack.host.tree import Tree
 from optrack.host.variable_search import RanFiles
@@ -62,6 +63,7 @@ class Arm:
     sampler: Sampler | None = None
     ran: RanFiles = field(default_factory=RanFiles)
     begin: float = field(default_factory=time.monotonic)
+    bench_members: list[Member] = field(default_factory=list)
 
     def sampling(self, gpus: tuple[int, ...] | None) -> Sampler:
         """Return the sampler of this arm's benchmark passes, over the given GPUs, None for all."""

@@ -40,7 +40,7 @@ def test_a_new_commit_in_mid_run_is_flagged(tmp_path: Path) -> None:
     snapshot = before(project)
     commit(project, {"a.py": "2\n"}, "meanwhile")
     after = capture_after(snapshot, salt=SALT)
-    assert edited(after) == ["committed changes"]
+    assert edited(after) == ["a.py"]
     assert after.repositories["project"].commit_after == git(project, "rev-parse", "HEAD")
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 import sys
+import time
 from pathlib import Path
 
+from optrack.host.installed_files import edited_files
 from optrack.host.packages import interpreter_of, packages_part
 from optrack.host.process_tree import Member, read_tree
 from tests.capture.world import BINARY, VERSION, World
@@ -86,3 +90,26 @@ def test_a_wiped_environment_is_no_obstacle(world: World) -> None:
     wiped = Member(1, 0, "x", (str(world.root / "venv/bin/python"),), str(BINARY), None, False, "/")
     found = interpreter_of(wiped)
     assert found is not None and found.prefix == world.root / "venv"
+
+
+def test_installed_code_that_was_edited_in_place_or_put_beside_it_is_listed(tmp_path: Path) -> None:
+    site = tmp_path / "site-packages"
+    (site / "engine").mkdir(parents=True)
+    (site / "engine-1.0.dist-info").mkdir()
+    recorded = []
+    for name in ("engine/core.py", "engine/kernel.py"):
+        (site / name).write_text("x = 1\n")
+        digest = base64.urlsafe_b64encode(hashlib.sha256(b"x = 1\n").digest()).decode().rstrip("=")
+        recorded.append(f"{name},sha256={digest},6")
+    (site / "engine-1.0.dist-info" / "RECORD").write_text("\n".join(recorded))
+    later = time.time() + 3600
+    os.utime(site / "engine" / "kernel.py", (later, later))
+    assert edited_files([site]) == {}
+    (site / "engine" / "core.py").write_text("x = 2\n")
+    os.utime(site / "engine" / "core.py", (later, later))
+    (site / "engine" / "fast.py").write_text("y = 1\n")
+    (site / "tuning.py").write_text("z = 1\n")
+    (site / "engine" / "__pycache__").mkdir()
+    (site / "engine" / "__pycache__" / "core.cpython-312.pyc").write_bytes(b"0")
+    names = [Path(path).relative_to(site).as_posix() for path in edited_files([site])]
+    assert names == ["engine/core.py", "engine/fast.py", "tuning.py"]
