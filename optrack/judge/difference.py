@@ -59,7 +59,7 @@ def differences(
         candidate = candidate.model_copy(update={"env": ours_env})
         baseline = baseline.model_copy(update={"env": theirs_env})
     for part in PARTS:
-        if part == "bench":
+        if part in ("bench", "work"):
             continue
         ours, theirs = getattr(candidate, part), getattr(baseline, part)
         if not captured(ours) or not captured(theirs):
