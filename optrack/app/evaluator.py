@@ -21,6 +21,7 @@ from optrack.judge.remarks import with_remarks
 from optrack.judge.sequential import next_step
 from optrack.judge.sides import in_turn, side_of
 from optrack.judge.unseen import of_a_failed_start
+from optrack.judge.work import work_differences
 from optrack.model.events import RunJudged, SessionPlanned
 from optrack.model.item import Acceptance, Adoption, ItemState, judgement_of
 from optrack.model.judgement import Difference, Judgement
@@ -100,6 +101,10 @@ class Evaluator:
         if failed_start and baseline is not None:
             snapshots = candidate.snapshot or Snapshot(), baseline.snapshot or Snapshot()
             found = settled(of_a_failed_start(found, *snapshots, factors), accepted)
+        if baseline is not None and candidate.outcome not in ("failed", "timed_out"):
+            metric = primary_metric(self._plan, [candidate, baseline])
+            work = work_differences(candidate, baseline, metric, self._plan.metric.unit or "")
+            found = (*found, *settled(work, accepted))
         interleaved = baseline is not None and in_turn(candidate, baseline)
         if baseline is not None and not interleaved:
             measured = measurement(baseline, self._plan.metric.name)

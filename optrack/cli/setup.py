@@ -30,6 +30,7 @@ def demo(call: Call, folder: Path | None) -> int:
     from optrack.cli.follow import Results
     from optrack.demo import make_project
     from optrack.render.document import markdown_log
+    from optrack.render.section import WRITTEN
 
     folder = make_project(folder or Path(tempfile.mkdtemp(prefix="optrack-demo-")))
     output.say(f"the demo's project: {folder}")
@@ -46,9 +47,10 @@ def demo(call: Call, folder: Path | None) -> int:
         if results.follow(run) == 130:
             return results.finish()
     log = folder / "progress.md"
-    write_text(log, markdown_log(log_data(project.campaign())), output.gate())
+    found = log_data(project.campaign())
+    write_text(log, markdown_log(found), output.gate())
     if not call.as_json:
-        output.text(["", log.read_text(encoding="utf-8")])
+        output.text(["", markdown_log(found, short=True).removesuffix(f"{WRITTEN}\n")])
     output.say(f"progress log: {log}")
     output.say(f"look around: cd {folder} && optrack")
     results.finish()

@@ -35,7 +35,8 @@ class BenchCommand(Frozen):
     """A benchmark to run: shell text for bash, who reads its output, and the file it writes, if any.
 
     Without `output` the parser reads what the command prints; with it, what this pass appended to that file.
-    `requests` is how many requests must be completed, where the recipe says it.
+    `requests` is how many requests must be completed, where the recipe says it. One that loads the model itself
+    doesn't ask the server.
     """
 
     shell: str
@@ -43,6 +44,7 @@ class BenchCommand(Frozen):
     output: Path | None = None
     requests: int | None = None
     env: Mapping[str, str] = {}
+    asks_server: bool = True
 
 
 class Engine(Protocol):

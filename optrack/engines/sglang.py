@@ -62,7 +62,8 @@ def bench_command(
     arguments = words({**filled, **bench.args})
     shell = before + " ".join([python, "-m", _module(tool, package, python), *arguments])
     requests = prompts(bench.args) if tool == SERVING else None
-    return BenchCommand(shell=shell, parser=tool, output=output, requests=requests)
+    asks = tool not in WITHOUT_SERVER
+    return BenchCommand(shell=shell, parser=tool, output=output, requests=requests, asks_server=asks)
 
 
 def _module(tool: str, package: Path | None, python: str) -> str:

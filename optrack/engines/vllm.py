@@ -95,7 +95,13 @@ class VllmEngine(CommandEngine):
             filled = {**without(recipe.server, _MODEL), "model": model, "output-json": str(output)}
         kind = bench.tool.removeprefix("vllm.bench_")
         shell = " ".join([self.program, "bench", kind, *words({**without(filled, bench.args), **bench.args})])
-        return BenchCommand(shell=shell, parser=bench.tool, output=output, requests=prompts(bench.args))
+        return BenchCommand(
+            shell=shell,
+            parser=bench.tool,
+            output=output,
+            requests=prompts(bench.args),
+            asks_server=bench.tool == SERVE,
+        )
 
     def report(self, recipe: Recipe, place: Place) -> Mapping[str, Any] | None:
         """Return version, served models, and the configuration that development mode shows."""

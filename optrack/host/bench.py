@@ -13,6 +13,7 @@ from optrack.host import logs
 from optrack.host.command import Command, Exit
 from optrack.host.launch import breached, command_failed, interrupted, not_started, server_ended, stage_failed
 from optrack.host.logs import Limits, LogGuard, Mark
+from optrack.host.reach import Reach
 from optrack.host.regular import is_regular, open_regular, problem_of
 from optrack.host.stretch import Stretch
 from optrack.host.tree import Tree, start
@@ -91,21 +92,28 @@ def run_bench(
     limits: Limits | None = None,
     stage: Stage = "bench",
     on_new: Callable[[ProcessId], None] | None = None,
+    reach: Reach | None = None,
 ) -> Stretch:
     """Run one pass; return what its parser is to read: what it printed, or what it added to its output file.
 
     The server's death ends the pass at once. Raises StageFailed: an exit code that isn't 0, the server's
     death, a time-out, a limit, `should_stop`, or an output file that the pass didn't write. A pass that is ended
-    gets 5 s to go by itself, until `is_forced` says True.
+    gets 5 s to go by itself, until `is_forced` says True. `reach` is shown its connections.
     """
     begin = logs.mark(log)
     before = _Before.of(cwd / command.output) if command.output is not None else None
     watch = _Watch(stage, log, begin, server, server_log, limits or Limits(), should_stop)
     whole = {**(env or {}), **command.env}
     bench = Command(shell=command.shell, env=whole, cwd=cwd, log=log)
+
+    def look() -> None:
+        watch.check()
+        if reach is not None:
+            reach.look()
+
     try:
         exit_ = run_to_end(
-            bench, run=run, timeout_s=timeout_s, watch=watch.check, is_forced=is_forced, on_new=on_new
+            bench, run=run, timeout_s=timeout_s, watch=look, is_forced=is_forced, on_new=on_new
         )
     except CommandTimeoutError as error:
         raise stage_failed(stage, "timed_out", str(error), log, start=begin, outcome="timed_out") from error

@@ -20,6 +20,7 @@ from optrack.host.libraries import libraries_part
 from optrack.host.limits import processes_part
 from optrack.host.packages import interpreter_of, packages_part
 from optrack.host.process_tree import Deadline, Member, read_tree, serving_first
+from optrack.host.witnessed import with_witnesses, witnessed_packages
 from optrack.judge.variables import plain
 from optrack.model.hardware import Hardware
 from optrack.model.part import Part
@@ -149,18 +150,21 @@ def capture_running(
     names: Collection[str] = (),
     holders: Collection[int] = (),
     earlier: Mapping[int, Member] | None = None,
+    witnesses: Sequence[Mapping[str, Any]] = (),
     project: Path | None = None,
     port: int | None = None,
     proc: Path = Path("/proc"),
 ) -> Snapshot:
     """Capture what the processes of a running server show: effective environment, packages and start-up files
     of its interpreter, code of its editable packages, loaded libraries, affinity and limits. `pids` is the
-    whole tree, `holders` those of it that hold the server's `port`; `earlier` is how they were seen before."""
-    members = serving_first(read_tree(pids, leader, proc, earlier), holders)
+    whole tree, `holders` those of it that hold the server's `port`; `earlier` is how they were seen before, `witnesses`
+    what they wrote down themselves."""
+    members = serving_first(with_witnesses(read_tree(pids, leader, proc, earlier), witnesses), holders)
     places = command_places(members, project)
     seen = capture_seen(members, recipe_env=recipe_env, salt=salt, names=names)
     return seen.model_copy(
         update={
+            "packages": witnessed_packages(witnesses) or seen.packages,
             "libraries": captured(lambda: libraries_part(members, proc), Libraries, salt),
             "processes": captured(
                 lambda: processes_part(members, salt=salt, places=places, port=port, proc=proc),

@@ -144,8 +144,9 @@ def wait_until_ready(
                 if time.monotonic() - tree.started >= ready.timeout_s:
                     raise wait.failed("timed_out", f"not ready after {ready.timeout_s:g} s: {probe.seen}")
                 tree.wait(TICK_S)
-        for answering in _answering_ports(ready, at, port):
-            wait.verify(answering)
+        answering = _answering_ports(ready, at, port)
+        for each in (*answering, *([port] if port not in answering and proc.is_listened(port) else [])):
+            wait.verify(each)
         return time.monotonic() - tree.started
     except ParseError as error:
         kind = "timed_out" if error.is_timeout else "failed"
@@ -185,7 +186,7 @@ class _Wait:
         A server that is just ending looks like a stranger for a moment, so one look isn't enough.
         """
         deadline = time.monotonic() + SURE_AFTER_S
-        while not proc.are_held_by(port, {process.pid for process in self._tree.track()}):
+        while not self._tree.holds(port):
             if (exit_ := self._tree.ended()) is not None:
                 raise server_ended("ready", exit_, self._log, start=self._tree.log_start)
             if time.monotonic() >= deadline:
@@ -221,7 +222,8 @@ class _Wait:
         leader = self._tree.leader.pid
         message = (
             f"port {port} is held by {proc.describe(port)}, "
-            f"not by this run's server, pid {leader} ({proc.command_line(leader)})"
+            f"not by this run's server, pid {leader} ({proc.command_line(leader)}); a server that a daemon starts "
+            "(docker, srun, systemd) is found by `process`"
         )
         return self.failed("port_in_use", message)
 

@@ -74,7 +74,9 @@ def _next(requests: BinaryIO) -> ParseAnswer | SearchAnswer | Refusal | None:
 
 def _parsed(request: ParseRequest) -> ParseAnswer:
     output, log = _window(request.output), _window(request.log)
-    contents = {name: path for name, path in request.files.items() if problem_of(path) is None}
+    problems = {name: problem_of(path) or "" for name, path in request.files.items()}
+    problems |= dict.fromkeys(request.stale, "wasn't written by this pass")
+    contents = {name: path for name, path in request.files.items() if not problems[name]}
     files = {name: window_of(Stretch.whole(path)) for name, path in contents.items()}
     parsed = parse_output(
         request.parser,
@@ -82,7 +84,7 @@ def _parsed(request: ParseRequest) -> ParseAnswer:
         rules=request.rules,
         log=log.data,
         files={name: window.data for name, window in files.items()},
-        unread={name: problem_of(path) or "" for name, path in request.files.items() if name not in files},
+        unread={name: problem for name, problem in problems.items() if problem},
         expected_requests=request.expected_requests,
         asked_requests=request.asked_requests,
         primary=request.primary,

@@ -31,7 +31,8 @@ POLL_S = 0.05
 
 
 class ParseRequest(Frozen):
-    """One pass's output to read: what it wrote, the server's log meanwhile, and the files that rules name."""
+    """One pass's output to read: what it wrote, the server's log meanwhile, and the files that rules name, of which it
+    didn't write those in `stale`."""
 
     parser: str = "auto"
     output: Stretch | bytes
@@ -39,6 +40,7 @@ class ParseRequest(Frozen):
     engine: str = ""
     rules: Mapping[str, MetricRule] = {}
     files: Mapping[str, Path] = {}
+    stale: tuple[str, ...] = ()
     expected_requests: int | None = None
     asked_requests: int | None = None
     primary: str = ""

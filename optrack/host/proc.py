@@ -173,19 +173,19 @@ def holders(port: int, pids: Iterable[int] | None = None) -> tuple[int, ...]:
     if not inodes:
         return ()
     among = sorted(pids) if pids is not None else sorted(table())
-    return tuple(pid for pid in among if inodes & _sockets_of(pid))
+    return tuple(pid for pid in among if inodes & sockets_of(pid))
 
 
 def are_held_by(port: int, pids: Iterable[int]) -> bool:
     """Whether the port is listened on, and each socket that does is held by one of the given processes."""
     inodes = {inode for inode, at in listeners().items() if at == port}
-    return bool(inodes) and inodes <= {inode for pid in pids for inode in _sockets_of(pid)}
+    return bool(inodes) and inodes <= {inode for pid in pids for inode in sockets_of(pid)}
 
 
 def ports_of(pids: Iterable[int]) -> tuple[int, ...]:
     """Return the ports on which the given processes listen."""
     at = listeners()
-    held = {inode for pid in pids for inode in _sockets_of(pid)}
+    held = {inode for pid in pids for inode in sockets_of(pid)}
     return tuple(sorted({port for inode, port in at.items() if inode in held}))
 
 
@@ -197,7 +197,8 @@ def describe(port: int) -> str:
     return ", ".join(f"pid {pid} ({command_line(pid)})" for pid in pids[:3])
 
 
-def _sockets_of(pid: int) -> set[str]:
+def sockets_of(pid: int) -> set[str]:
+    """Return the inodes of the sockets that a process holds; empty where it can't be looked into."""
     found: set[str] = set()
     try:
         for link in (PROC / str(pid) / "fd").iterdir():

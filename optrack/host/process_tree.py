@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from optrack.host.live_environ import live_environ
 from optrack.judge.variables import parse_environ, plain
 from optrack.model.hardware import Allowances
 
@@ -152,7 +153,7 @@ def _member(pid: int, stat: list[str], proc: Path) -> Member:
         name=_name(folder, argv, executable),
         argv=argv,
         executable=executable.removesuffix(" (deleted)"),
-        environ=None if data is None else parse_environ(data),
+        environ=None if data is None else _environ(pid, data, proc),
         forked=False,
         cwd=read_link(folder / "cwd"),
         image=_image(stat) or f"{pid}",
@@ -160,12 +161,24 @@ def _member(pid: int, stat: list[str], proc: Path) -> Member:
     )
 
 
+_PLACE = re.compile(r":\d{2,5}\b|\(\d{2,5}\)")
+"""A port in a title that a process gave itself."""
+
+
+def _environ(pid: int, data: bytes, proc: Path) -> dict[str, str] | None:
+    """Return what a process was started with, or, where it wrote its title over that, what it has now."""
+    found = parse_environ(data)
+    if found is not None or (live := live_environ(pid, proc)) is None:
+        return found
+    return {plain(name): plain(value) for name, value in live.items()}
+
+
 def _name(folder: Path, argv: tuple[str, ...], executable: str) -> str:
     """Return what people call a process: the title it set, or its program and script."""
     comm = (read_bytes(folder / "comm") or b"").decode(errors="replace").strip()
     first = argv[0] if argv else comm
     if "::" in first or (first and " " in first.strip() and not Path(first).exists()):
-        return first.strip()
+        return _PLACE.sub("", first.strip())
     words = [word for word in argv[1:] if word]
     tracker = _TRACKERS.search(" ".join(words))
     if tracker:

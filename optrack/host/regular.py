@@ -71,3 +71,12 @@ def _require_regular(path: Path, status: os.stat_result) -> None:
     if kind is not None:
         code = errno.EISDIR if stat.S_ISDIR(status.st_mode) else errno.EINVAL
         raise OSError(code, f"it is {kind}, not a regular file", str(path))
+
+
+def written_at(path: Path) -> tuple[int, ...] | None:
+    """Return what changes when a file is written (inode, size, times in ns), None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

@@ -130,6 +130,10 @@ class Tree:
         """Whether a process of the tree listens on the TCP port."""
         return bool(proc.holders(port, {process.pid for process in self.track()}))
 
+    def holds(self, port: int) -> bool:
+        """Whether the port is listened on by the tree's processes and by nobody else."""
+        return proc.are_held_by(port, {process.pid for process in self.track()})
+
     def ports(self) -> tuple[int, ...]:
         """Return the TCP ports on which the tree's processes listen."""
         return proc.ports_of({process.pid for process in self.track()})

@@ -54,7 +54,7 @@ def differences(
     """
     found: list[Difference] = []
     for part in PARTS:
-        if part == "bench":
+        if part in ("bench", "work"):
             continue
         ours, theirs = getattr(candidate, part), getattr(baseline, part)
         if not captured(ours) or not captured(theirs):

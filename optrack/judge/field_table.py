@@ -278,6 +278,7 @@ _REST = (
         absolute=0.15,
         noted=True,
     ),
+    _informative("work.**", "compared as the work of all passes, with what they measured"),
     _informative("load.**", "power, utilisation and memory follow from what is measured"),
 )
 

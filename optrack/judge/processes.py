@@ -111,11 +111,20 @@ def _by_name(tree: ProcessTree | None) -> dict[str, _Seen] | None:
 def _seen(group: Sequence[Process], tree: ProcessTree) -> _Seen:
     parents = [tree.tree[p.parent] for p in group if p.parent is not None and p.parent < len(tree.tree)]
     return _Seen(
-        lines=tuple(dict.fromkeys(_line(process) for process in group if _executed(process))),
+        lines=tuple(
+            dict.fromkeys(
+                _line(process) for process in group if _executed(process) and not _is_title(process)
+            )
+        ),
         always=sum(p.starts or 1 for p in group) >= (tree.starts or 1),
         brief=any(p.brief for p in group),
         own=len(parents) == len(group) and all(parent.role is None for parent in parents),
     )
+
+
+def _is_title(process: Process) -> bool:
+    """Whether a process wrote a title over its command line before that was seen."""
+    return process.started is None and len(process.command) == 1 and " " in process.command[0]
 
 
 def _line(process: Process) -> Line:
@@ -130,7 +139,7 @@ def _changed(side: str, name: str, before: _Seen, after: _Seen, declared: Declar
     """Return the parts of the command lines that only one side has: program, folder, words."""
     gone = [line for line in before.lines if not any(_alike(line, other) for other in after.lines)]
     new = [line for line in after.lines if not any(_alike(line, other) for other in before.lines)]
-    if not gone and not new:
+    if not (before.lines and after.lines) or not (gone or new):
         return []
     was, now = (gone or before.lines)[0], (new or after.lines)[0]
     if was.words != now.words and not _words_alike(was.words, now.words):
@@ -145,7 +154,8 @@ def _changed(side: str, name: str, before: _Seen, after: _Seen, declared: Declar
         ]
     for field, what in (("cwd", "in the folder"), ("program", "as the program")):
         old, current = getattr(was, field), getattr(now, field)
-        if old != current:
+        moves = field == "cwd" and " " in name  # a daemon by its title: it changes its folder once it runs
+        if old != current and not moves:
             meaning = (
                 f"{_whose(side)} process {name} was started {what} {old} in the baseline's run and {what} "
                 f"{current} in the candidate's."
@@ -157,7 +167,7 @@ def _changed(side: str, name: str, before: _Seen, after: _Seen, declared: Declar
 
 
 def _one_sided(side: str, name: str, seen: _Seen, in_baseline: bool, declared: Declared) -> Difference:
-    line = seen.lines[0]
+    line = seen.lines[0] if seen.lines else Line(name, "", ())
     whose = "baseline's" if in_baseline else "candidate's"
     command = " ".join((line.program.rpartition("/")[2], *line.words))
     meaning = f"{_whose(side)} process {name} ({_cut(command)}) ran in the {whose} run only."

@@ -19,6 +19,10 @@ WORK = frozenset(
     "ignore_eos max_tokens num_concurrency time_unit traffic_scenario num_clients task".split()
 )
 """The settings that tell what work was done, by the names that tools give them."""
+REPEATED = WORK | frozenset(
+    "duration max_seconds threads connections vus clients jobs path document_bytes temperature top_p top_k".split()
+)
+"""The settings of all tools that two sides must have alike."""
 _MOST_CHARS = 200
 
 Report = dict[str, Any]

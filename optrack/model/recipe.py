@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
+from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
 
 from optrack.model.recipe_parts import (
     Bench,
@@ -17,6 +17,7 @@ from optrack.model.recipe_parts import (
     LaunchRange,
     MetricRule,
     Ready,
+    ServerProcess,
     Timeouts,
     benches,
     expected_of,
@@ -24,6 +25,7 @@ from optrack.model.recipe_parts import (
     launches_of,
     variables_of,
     warmups,
+    with_stop_command,
 )
 from optrack.model.value import Frozen
 from optrack.model.written import (
@@ -47,11 +49,17 @@ _LIST = WithJsonSchema({"type": ["string", "array"]})
 _SEVERAL = (BeforeValidator(several), _LIST)
 _ITEMS = (BeforeValidator(lambda value: several(value, "an item's id")), _LIST)
 _BENCH_SCHEMA = WithJsonSchema({"type": ["string", "object"]})
+_STOP_SCHEMA = WithJsonSchema({"type": "string"})
 _EnvValue = Text | None
 
 
 class Recipe(Written):
     """A resolved recipe. In `env` a None unsets an inherited variable; all values are text as written."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _stop_is_a_command(cls, value: Any) -> Any:
+        return with_stop_command(value)
 
     engine: Text = Field(default="command", description="sglang, vllm or command (the default)")
     env: Annotated[Mapping[str, _EnvValue], BeforeValidator(variables_of)] = Field(
@@ -105,8 +113,18 @@ class Recipe(Written):
             description="pairs with the baseline, rounds with it and neighbouring items, or one block after the other",
         )
     )
-    stop: Annotated[Literal["fixed", "sequential"], one_of("fixed", "sequential")] = Field(
-        default="fixed", description="whether the number of launches is fixed or follows the evidence"
+    stop: Annotated[Literal["fixed", "sequential"], one_of("fixed", "sequential"), _STOP_SCHEMA] = Field(
+        default="fixed",
+        description="whether the number of launches is fixed or follows the evidence; or the command that ends a "
+        "server which `process` finds",
+    )
+    stop_command: Shell | None = Field(
+        default=None, description="what ends a server that `process` finds, where `stop` says something else"
+    )
+    process: ServerProcess | None = Field(
+        default=None,
+        description="how the server's process is found where the launch hands it to a daemon; without `launch`, a "
+        "server that runs already, which is left running",
     )
     timeout: Timeouts = Field(default=Timeouts(), description="limits by stage")
     expect: Annotated[Mapping[str, Mapping[str, _EnvValue]], BeforeValidator(expected_of)] = Field(
@@ -120,6 +138,11 @@ class Recipe(Written):
     )
     factor: Text | None = Field(
         default=None, description="one name for all that the treatment changes together"
+    )
+    subject: Annotated[Literal["workload"], one_of("workload")] | None = Field(
+        default=None,
+        description="`workload` where the item tries other work: else one that changes `bench`, or how the primary "
+        "metric is read, gets no verdict",
     )
     gpus: (
         Annotated[
@@ -135,10 +158,34 @@ class Recipe(Written):
         default=20 * 2**30, alias="log_limit", description="the size at which the server's log is cut off"
     )
 
+    @property
+    def runs_already(self) -> bool:
+        """Whether the server runs already, and is left running."""
+        return self.process is not None and not self.launch and not self.server
 
-_INNER: dict[str, type[Frozen]] = {"ready": Ready, "metrics": MetricRule, "check": Check, "timeout": Timeouts}
+
+_INNER: dict[str, type[Frozen]] = {
+    "ready": Ready,
+    "metrics": MetricRule,
+    "check": Check,
+    "timeout": Timeouts,
+    "process": ServerProcess,
+}
 _AS_TEXT = frozenset(
-    ("env", "combine", "watch", "patch", "launch", "setup", "cwd", "repo", "factor", "derived", "expect")
+    (
+        "env",
+        "combine",
+        "stop_command",
+        "watch",
+        "patch",
+        "launch",
+        "setup",
+        "cwd",
+        "repo",
+        "factor",
+        "derived",
+        "expect",
+    )
 )
 
 

@@ -58,6 +58,40 @@ def _port_or_true(value: Any) -> int:
     raise wrong("must be a port or true", "write `tcp: true` for the server's own port")
 
 
+class ServerProcess(Written):
+    """How a server's process is found that isn't below its launch's command: by one of these."""
+
+    port: Annotated[int | bool, BeforeValidator(lambda value: _port_or_true(value))] | None = Field(
+        default=None, description="the port that it listens on, or true for the launch's own"
+    )
+    pid: int | Text | None = Field(default=None, description="its number, or the file that has it")
+    command: Shell | None = Field(default=None, description="shell text that prints its number")
+
+    @model_validator(mode="after")
+    def _one_way(self, info: ValidationInfo) -> Self:
+        given = [key for key in ("port", "pid", "command") if getattr(self, key) is not None]
+        if len(given) != 1 and not _in_layer(info):
+            raise wrong("needs one of `port`, `pid` and `command`", "say how the server's process is found")
+        return self
+
+
+STOP_RULES = ("fixed", "sequential")
+
+
+def stop_rule(recipe: Mapping[str, Any], default: str) -> str:
+    """Return the rule by which a resolved recipe's launches stop; its `stop` may be a command instead."""
+    return str(recipe["stop"]) if recipe.get("stop") in STOP_RULES else default
+
+
+def with_stop_command(recipe: Any) -> Any:
+    """Return recipe data whose `stop`, where it is no rule, stands under `stop_command`; a bare word is neither."""
+    stop = recipe.get("stop") if isinstance(recipe, Mapping) else None
+    if not isinstance(stop, str) or stop in STOP_RULES or " " not in stop.strip():
+        return recipe
+    rest = {key: value for key, value in recipe.items() if key != "stop"}
+    return {**rest, "stop_command": rest.get("stop_command") or stop}
+
+
 class Bench(Frozen):
     """One benchmark: a known tool with arguments by name, or shell text; `parser` reads its output."""
 

@@ -195,6 +195,18 @@ class ProcessTree(Allowances):
     cgroup: ControlGroup | None = None
 
 
+class BenchWork(Part):
+    """What the passes of a benchmark were asked to do, as its tool repeats it (a list where passes differ).
+
+    `unread` has lines that may count failed requests in words that aren't known; `unseen` says why it can't be told
+    whether the passes reached the server.
+    """
+
+    settings: Mapping[str, Value] = {}
+    unread: list[str] = Field(default_factory=list)
+    unseen: Text = None
+
+
 class BenchProcesses(Part):
     """What the benchmark's processes had, as of a server: variables, packages, libraries and the processes."""
 
@@ -220,6 +232,7 @@ class Snapshot(Frozen):
     processes: ProcessTree | None = None
     bench: BenchProcesses | None = None
     load: Load | None = None
+    work: Mapping[str, BenchWork | str] | None = None
 
     @property
     def repositories(self) -> dict[str, GitState]:

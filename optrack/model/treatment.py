@@ -10,7 +10,7 @@ from optrack.model.plan import Item, Plan, RecipeLayer
 HOW_MEASURED = frozenset(
     {
         *("launches", "repetitions", "order", "stop", "timeout", "watch", "expect", "factor", "combine"),
-        *("derived", "metrics", "check", "ready", "log_limit", "port"),
+        *("derived", "metrics", "check", "ready", "log_limit", "port", "subject", "process", "stop_command"),
     }
 )
 """Keys that say how much is measured or checked, not what runs: they are no factors."""

@@ -116,8 +116,7 @@ def evaluate(candidate: Candidate, without: Collection[int] = ()) -> None:
         candidate.gain, candidate.effort = candidate.gain or said[0], candidate.effort or said[1]
     if candidate.box is None:
         candidate.status = status_of(candidate.value("status") or "") or candidate.status
-        if candidate.status is None and candidate.starts_done:
-            candidate.status = "completed"
+        candidate.status = candidate.status or candidate.said
 
 
 def gain_of(attributes: Sequence[Attribute]) -> Quantity | None:

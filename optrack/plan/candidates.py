@@ -18,11 +18,12 @@ from optrack.plan.attributes import (
 )
 from optrack.plan.document import Document
 from optrack.plan.labels import Label, read_label
-from optrack.plan.marks import read_title, split_title, status_of, take_remark
+from optrack.plan.marks import is_state_alone, read_title, split_title, status_of, take_remark
 from optrack.plan.parts import Block, Candidate, Fence, Line, Listing, Paragraph, Table
 from optrack.plan.vocabulary import level_of, plain, words
 
 _TAIL = re.compile(r"\s*(?:[(\[（][^()\[\]（）]{1,60}[)\]）]|[^\w\s(\[]{1,4})?\s*[:：]?\s*")
+_GOES_ON = re.compile(r"\s*(?:→|—|–|-|:)\s")
 _BOXES: dict[str, Status] = dict.fromkeys("xX✓✔", "completed")
 _BOXES |= {"~": "cancelled", "-": "cancelled", "/": "in_progress"}
 
@@ -100,16 +101,17 @@ def _fill(here: Candidate, blocks: list[Block], end: int) -> None:
     current, held = here, list[Block]()
     lead, own = "", True
     for block in blocks:
-        bold = _bold(block, here) if isinstance(block, Paragraph) else None
-        if isinstance(block, Paragraph) and bold is not None:
+        bolds = _bolds(block) if isinstance(block, Paragraph) else []
+        for bold, rest in bolds:
             _describe(current, held)
             if current is not here:
-                current.end = block.line - 1
+                current.end = bold.line - 1
             _hold(here, [bold])
             current, held, lead, own = bold, [], "", True
             bold.end = end
-            if len(block.lines) > 1:
-                held.append(Paragraph(block.line + 1, block.lines[1:]))
+            if rest:
+                held.append(Paragraph(rest[0].number, rest))
+        if bolds:
             continue
         held.append(block)
         match block:
@@ -131,16 +133,19 @@ def _describe(candidate: Candidate, blocks: list[Block]) -> None:
     """Keep what the blocks of a candidate say of it, and not the blocks."""
     candidate.attributes = (*candidate.attributes, *attributes_in(blocks))
     candidate.has_recipe = candidate.has_recipe or any(isinstance(b, Fence) and b.is_recipe for b in blocks)
-    candidate.starts_done = candidate.starts_done or (bool(blocks) and _starts_done(blocks[0]))
+    candidate.said = candidate.said or (_said(blocks[0]) if blocks else None)
 
 
-def _starts_done(block: Block) -> bool:
-    """Whether an item's text starts by saying that nothing is left to do."""
+def _said(block: Block) -> Status | None:
+    """The state that an item's text starts with: that nothing is left to do, or nothing but a word of state."""
+    single = True
     if isinstance(block, Listing) and block.entries[0].box is None:
-        text = block.entries[0].text.text
+        text, single = block.entries[0].text.text, len(block.entries) == 1
     else:
         text = Line.joined(block.lines).text if isinstance(block, Paragraph) else ""
-    return words("status", "already").start(text[:120]) > 0
+    if words("status", "already").start(text[:120]):
+        return "completed"
+    return status_of(text) if single and is_state_alone(text) else None
 
 
 def _read_labelled(candidate: Candidate) -> None:
@@ -171,20 +176,40 @@ def _lead(block: Block) -> str:
     return plain(line.text) if line.text.endswith((":", "：")) or line.lead == line.text else ""
 
 
-def _bold(block: Paragraph, here: Candidate) -> Candidate | None:
-    """The candidate of a labelled line in bold, but for a bracket or a sign at its end."""
-    line = block.lines[0].stripped()
+def _bolds(block: Paragraph) -> list[tuple[Candidate, list[Line]]]:
+    """The candidates of a paragraph that starts with a labelled line in bold, each with the lines below it.
+
+    What follows the bold words is a bracket or a sign; where several lines are such, an arrow or dash with anything.
+    """
+    if (block.lines[0].stripped().lead or "") == "":
+        return []
+    told = [_bold(line, alone=False) for line in block.lines]
+    if sum(bold is not None for bold in told) < 2 or told[0] is None:
+        first = _bold(block.lines[0], alone=True)
+        return [(first, block.lines[1:])] if first is not None else []
+    found: list[tuple[Candidate, list[Line]]] = []
+    for bold, line in zip(told, block.lines, strict=True):
+        if bold is not None:
+            found.append((bold, []))
+        else:
+            found[-1][1].append(line)
+    return found
+
+
+def _bold(line: Line, *, alone: bool) -> Candidate | None:
+    line = line.stripped()
     lead = line.lead
     if lead is None or len(line.text) > 300:
         return None
-    label = read_label(lead) if _TAIL.fullmatch(line.text, line.text.find(lead) + len(lead)) else None
-    if (
-        label is None
-        or label.kind not in ("word", "code", "dotted", "number")
-        or (label.loose and not label.title)
-    ):
+    end = line.text.find(lead) + len(lead)
+    closed = _TAIL.fullmatch(line.text, end) or (not alone and _GOES_ON.match(line.text, end))
+    label = read_label(lead) if closed else None
+    if label is None or label.kind not in ("word", "code", "dotted", "number"):
         return None
-    found = Candidate("bold", block.line, line, label=label)
+    if label.loose and not label.title:
+        return None
+    found = Candidate("bold", line.number, line if alone else line.part(0, end), label=label)
+    found.prose = "" if alone else line.text[end:].lstrip(" :→—–-")
     _read_labelled(found)
     return found
 

@@ -11,9 +11,9 @@ from optrack.plan.vocabulary import entries, is_band, plain, words
 
 _CHINESE = "一二三四五六七八九十"
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
-_SEPARATOR = r"(?:\s*[:：.)）\]、|,，]+(?=\s|$|[^\d\s])|\s+[—–\-]+(?=\s)|\s*[—–](?=\s?\S))"
+_SEPARATOR = r"(?:\s*[:：.)）\]、|,，]+(?=\s|$|[^\d\s])|\s+(?:[—–\-]+|[·•→])(?=\s)|\s*[—–](?=\s?\S))"
 _NOTE = r"(?P<note>\s*(?:[(（][^()（）]*[)）]|\[[^\[\]]*\]))?"
-_SIGNED = r"(?P<sign>\s*[^\w\s()\[\]{}（）.:：,;/\\'\"`*#~<>=+—–-]\ufe0f?(?:\s*[^\W\d]+){0,3})?"
+_SIGNED = r"(?P<sign>\s*[^\w\s()\[\]{}（）.:：,;/\\'\"`*#~<>=+·•→—–-]\ufe0f?(?:\s*[^\W\d]+){0,3})?"
 """A picture and the words for it between a label and its separator: `TASK-1 🔴 CRITICAL — …`."""
 
 _WORD = re.compile(
@@ -23,10 +23,13 @@ _WORD = re.compile(
     rf"(?P<unit>\s?(?:阶段|段階|步|周|天|批|フェーズ|단계|주차))?{_NOTE}(?:{_SIGNED}(?P<sep>{_SEPARATOR}))?(?P<rest>.*)$",
     re.DOTALL,
 )
-_KOREAN = re.compile(
-    rf"^(?P<id>\d{{1,3}})\s?(?P<word>단계|주차|순위|週目|段階){_NOTE}(?P<sep>{_SEPARATOR})?(?P<rest>.*)$",
+_NUMBER_FIRST = re.compile(
+    rf"^(?P<id>\d{{1,3}})(?:\s?(?P<word>단계|주차|순위|週目|段階){_NOTE}(?P<sep>{_SEPARATOR})?"
+    rf"|(?P<range>\s?[-–]\s?\d{{1,3}})?\s(?P<span>[^\W\d_]{{3,9}})(?P<apart>{_SEPARATOR}))(?P<rest>.*)$",
     re.DOTALL,
 )
+"""`1단계: …`, and times ahead: `30 days — …`."""
+
 _STATE = re.compile(rf"^(?P<mark>[^:：\-—–]{{2,40}}?)(?P<sep>{_SEPARATOR})(?P<rest>.*)$", re.DOTALL)
 _CODE = re.compile(
     rf"^\[?(?P<id>\d{{1,2}}[a-zA-Z]\d?|\d{{3,6}}[A-Fa-f]|[A-Z]{{1,2}}(?:\d{{1,2}}|\d{{4,6}})[a-z]?(?:[-.]\w{{1,8}})?"
@@ -63,7 +66,9 @@ class Label:
     def is_group(self) -> bool:
         """Whether such items are groups that usually hold others."""
         return (
-            self.kind == "band" or (self.kind == "word" and self.word in _set("groups")) or self.word == "p"
+            self.kind == "band"
+            or (self.kind == "word" and self.word in _set("groups", "times"))
+            or self.word == "p"
         )
 
     @property
@@ -127,13 +132,16 @@ def _is_baseline(text: str) -> bool:
 
 def _worded(text: str) -> Label | None:
     """The label of a word and a number; of several (`Week 1, Day 3: …`) the last."""
-    found = _WORD.match(text) or _KOREAN.match(text)
-    word = _known(found["word"]) if found is not None else None
+    found = _WORD.match(text) or _NUMBER_FIRST.match(text)
     groups = found.groupdict() if found is not None else {}
+    word = _known(groups["word"] or groups["span"]) if found is not None else None
     if found is None or word is None or (word == "第" and not groups.get("unit")):
         return None
-    identity, sep, note, rest = _identity(found["id"]), found["sep"], found["note"] or "", found["rest"]
-    known = word in _set("groups", "leaves")
+    if groups.get("span") and word not in _set("times"):
+        return None
+    identity, note, rest = _identity(found["id"]), found["note"] or "", found["rest"]
+    sep = found["sep"] or groups.get("apart")
+    known = word in _set("groups", "leaves", "times")
     if sep and sep.strip() in (",", "，"):
         inner = _worded(rest.strip())
         if inner is not None and inner.kind == "word" and not inner.loose:
@@ -188,7 +196,7 @@ def _known(word: str) -> str | None:
     for name in (folded, folded.removesuffix("s")):
         if name in _set("never"):
             return None
-        if name in _set("groups", "leaves"):
+        if name in _set("groups", "leaves", "times"):
             return name
     return None if " " in folded or all(c in _CHINESE for c in folded) else folded
 

@@ -74,6 +74,12 @@ def status_of(text: str) -> Status | None:
     return "in_progress" if state == "completed" and _is_hedged(remark) else state
 
 
+def is_state_alone(text: str) -> bool:
+    """Whether a text is nothing but a word of state, with or without a sign."""
+    found = _STATE.fullmatch(text.strip(_ANY_SIGN + _EDGES + ".。!"))
+    return found is not None and not found["not"]
+
+
 def _is_hedged(text: str) -> bool:
     return words("status", "hedge").within(text) or _PART.search(text) is not None
 
@@ -171,7 +177,8 @@ def _take_bracket(marked: Marked, locations: bool) -> bool:
 
 
 def _take_state(marked: Marked) -> None:
-    """Words of state behind a sign within the title (`… ✅ COMPLETE - RESCUED`) or behind its last dash or colon."""
+    """Words of state behind a sign within the title (`… ✅ COMPLETE - RESCUED`) or behind its last dash or
+    colon, or how high it ranks (`… - HIGH PRIORITY`)."""
     title = marked.title
     at = next((i for i, sign in enumerate(title) if i and sign in _SIGNS), 0)
     spoken = title[at:].lstrip(_ANY_SIGN + _EDGES)
@@ -180,10 +187,12 @@ def _take_state(marked: Marked) -> None:
     dashed = _DASHED.search(title, 1) if state is None else None
     if dashed is not None and title[: dashed.start()].strip():
         at, spoken = dashed.start(), dashed["state"].strip("* ")
-        word = _STATE.match(spoken)
-        if word is not None and len(spoken.split()) <= 6:
+        word = _STATE.match(spoken) if len(spoken.split()) <= 6 else None
+        if word is not None:
             closed = spoken[: word.end()].isupper() or _CLOSES.match(spoken[word.end() :])
             state = status_of(spoken) if closed else None
+        elif _ranks(spoken):
+            marked.priority, marked.title = marked.priority or spoken, title[:at].rstrip(_EDGES)
     if state is not None:
         marked.status = marked.status or state
         marked.title = title[:at].rstrip(_EDGES)

@@ -191,7 +191,8 @@ class Candidate:
     prose: str = ""
     attributes: Sequence[Attribute] = ()
     has_recipe: bool = False
-    starts_done: bool = False
+    said: Status | None = None
+    """The state that its text starts with."""
     title: str = ""
     status: Status | None = None
     priority: str | None = None

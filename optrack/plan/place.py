@@ -26,14 +26,16 @@ class Place:
         planlike, order = is_planlike(words), is_order(words)
         if heading.taken:
             return Place(heading, planlike, depth=self.depth + 1)
+        sure = heading.label is None and is_plan_title(words)
+        context = is_context(words)
         named_plan = planlike and not self.context and self.depth == 0
         return Place(
             self.item,
             planlike,
-            self.context or (is_context(words) and not order and not named_plan),
+            (self.context and (context or not sure)) or (context and not order and not named_plan),
             self.order or order,
             self.sample or is_sample(words),
-            self.sure or (heading.label is None and is_plan_title(words)),
+            self.sure or sure,
             self.depth + 1,
         )
 

@@ -92,7 +92,8 @@ def _choose(
         first_recipe=first_recipe,
         titled=_titled(everything),
     )
-    for chooser.orders, chooser.context in ((False, False), (True, False), (True, True)):
+    rounds = ((False, False), (True, False), *([(True, True)] if chooser.planlike else []))
+    for chooser.orders, chooser.context in rounds:
         chooser.take_headings(top)
         if _has_items(everything):
             break

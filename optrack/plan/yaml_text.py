@@ -20,14 +20,22 @@ _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _FLOAT = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,17}")
 _UNWRITABLE = re.compile(r"[\0\ud800-\udfff]")
 _TEXT_TAG = "tag:yaml.org,2002:str"
-_NULLS = ("", "~", "null", "Null", "NULL")
-_BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_CONSTANTS = dict.fromkeys(("", "~", "null", "Null", "NULL"))
+_CONSTANTS |= dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(
+    ("false", "False", "FALSE"), False
+)
+_HINTS = {
+    "mapping values are not allowed": "put quotes around text that holds `: `",
+    "could not find expected ':'": "write `key: value`, with a space after the colon",
+    "cannot start any token": "put quotes around text that starts with a special sign",
+    "undefined alias": "define it before with `&name`, or put quotes around text that starts with `*`",
+}
 
 
 class YamlError(Exception):
     """The text can't be read; `line` and `column` count from 1 within it."""
 
-    def __init__(self, message: str, line: int, column: int, hint: str | None = None) -> None:
+    def __init__(self, message: str, line: int = 1, column: int = 1, hint: str | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.line = line
@@ -45,10 +53,8 @@ class Loaded:
 
 def scalar(text: str) -> bool | int | float | str | None:
     """Return the value of a plain scalar; text wherever a number would not print back as written."""
-    if text in _NULLS:
-        return None
-    if text in _BOOLEANS:
-        return _BOOLEANS[text]
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
     if _INTEGER.fullmatch(text) and str(int(text)) == text:
         return int(text)
     if _FLOAT.fullmatch(text) and repr(float(text)) == text:
@@ -63,12 +69,8 @@ def load_yaml(text: str, *, as_text: Callable[[Path], bool] = lambda path: False
     or aliases that expand without end.
     """
     if len(text) > _MAX_CHARS:
-        raise YamlError(
-            f"the block is longer than {_MAX_CHARS // 1024} KiB",
-            1,
-            1,
-            "keep long texts in files of their own",
-        )
+        hint = "keep long texts in files of their own"
+        raise YamlError(f"the block is longer than {_MAX_CHARS // 1024} KiB", hint=hint)
     node = _composed(text)
     loaded = Loaded(data=None)
     if node is not None:
@@ -102,14 +104,12 @@ def _composed(text: str) -> Any:
         YAMLError,
         ValueError,
         TypeError,
+        LookupError,
         AttributeError,
-        IndexError,
         RecursionError,
         AssertionError,
     ) as error:
-        raise YamlError(
-            f"this isn't YAML: {str(error).splitlines()[0] if str(error) else 'too deep'}", 1, 1
-        ) from None
+        raise YamlError(f"this isn't YAML: {(str(error) or 'too deep').splitlines()[0]}") from None
 
 
 def _marked(text: str, error: Any) -> YamlError:
@@ -119,93 +119,65 @@ def _marked(text: str, error: Any) -> YamlError:
     lines = text.split("\n")
     here = lines[line - 1] if line <= len(lines) else ""
     if "\t" in here[:column] or "\\t" in problem:
-        return YamlError(
-            "a tab can't be used as space in YAML", line, here.find("\t") + 1 or column, "use spaces"
-        )
+        tab = here.find("\t") + 1 or column
+        return YamlError("a tab can't be used as space in YAML", line, tab, "use spaces")
     if "single document" in str(error.context or ""):
         return YamlError("a block holds one YAML document", line, column, "remove the line `---`")
-    return YamlError(f"this isn't YAML: {problem}", line, column, _hint(problem, here))
-
-
-def _hint(problem: str, here: str) -> str | None:
-    if "mapping values are not allowed" in problem:
-        return "put quotes around text that holds `: `"
-    if "could not find expected ':'" in problem:
-        return "write `key: value`, with a space after the colon"
-    if "cannot start any token" in problem:
-        return "put quotes around text that starts with a special sign"
-    if "undefined alias" in problem:
-        return "define it before with `&name`, or put quotes around text that starts with `*`"
-    return None
+    hint = next((hint for words, hint in _HINTS.items() if words in problem), None)
+    return YamlError(f"this isn't YAML: {problem}", line, column, hint)
 
 
 class _Builder:
+    """Makes plain data of nodes, notes the places of keys, and counts, since aliases may expand without end."""
+
     def __init__(self, loaded: Loaded, as_text: Callable[[Path], bool]) -> None:
         self._loaded = loaded
         self._as_text = as_text
         self._count = 0
 
     def build(self, node: Any, path: Path, depth: int) -> Any:
-        self._limit(node, depth)
-        if node.id == "scalar":
-            return self._scalar(node, path)
-        if node.id == "sequence":
-            return [self.build(child, (*path, str(i)), depth - 1) for i, child in enumerate(node.value)]
-        return self._mapping(node, path, depth)
-
-    def _limit(self, node: Any, depth: int) -> None:
         self._count += 1
         if depth <= 0 or self._count > _MAX_NODES:
             raise _at(node, "the block is too deep or its aliases expand too far", "write it out, flatter")
-
-    def _scalar(self, node: Any, path: Path) -> Any:
+        if node.id == "sequence":
+            return [self.build(child, (*path, str(i)), depth - 1) for i, child in enumerate(node.value)]
+        if node.id != "scalar":
+            return self._mapping(node, path, depth)
         _require_writable(node)
         if node.style in ("'", '"', "|", ">") or (node.tag == _TEXT_TAG and node.value):
             return node.value
-        if self._as_text(path):
-            return None if node.value in _NULLS else node.value
-        return scalar(node.value)
+        value = scalar(node.value)
+        return node.value if value is not None and self._as_text(path) else value
 
     def _mapping(self, node: Any, path: Path, depth: int) -> dict[str, Any]:
         merged: dict[str, Any] = {}
         own: dict[str, Any] = {}
-        seen: dict[str, Any] = {}
+        lines: dict[str, int] = {}
         for key_node, value_node in node.value:
             if key_node.id != "scalar":
                 raise _at(key_node, "a key must be plain text", "write `key: value`")
             _require_writable(key_node)
             key = str(key_node.value)
             if key == "<<" and not key_node.style:
-                for source in self._merged(value_node):
-                    self._limit(source, depth - 1)
-                    for name, value in self._mapping(source, path, depth - 1).items():
-                        merged.setdefault(name, value)
+                for source in value_node.value if value_node.id == "sequence" else [value_node]:
+                    if source.id != "mapping":
+                        raise _at(source, "`<<` merges maps only", "name an anchor of a map: `<<: *name`")
+                    merged = self.build(source, path, depth - 1) | merged
                 continue
-            if key in seen:
-                first = seen[key].start_mark.line + 1
-                raise _at(
-                    key_node,
-                    f"the key `{key}` is there twice, first on line {first} of the block",
-                    "keep one",
-                )
-            seen[key] = key_node
-            self._loaded.places[(*path, key)] = (key_node.start_mark.line + 1, key_node.start_mark.column + 1)
+            if key in own:
+                message = f"the key `{key}` is there twice, first on line {lines[key]} of the block"
+                raise _at(key_node, message, "keep one")
+            mark = key_node.start_mark
+            lines[key] = mark.line + 1
+            self._loaded.places[(*path, key)] = (mark.line + 1, mark.column + 1)
             own[key] = self.build(value_node, (*path, key), depth - 1)
         return {**merged, **own} if merged else own
-
-    def _merged(self, node: Any) -> list[Any]:
-        sources = node.value if node.id == "sequence" else [node]
-        for source in sources:
-            if source.id != "mapping":
-                raise _at(source, "`<<` merges maps only", "name an anchor of a map: `<<: *name`")
-        return list(sources)
 
 
 def _require_writable(node: Any) -> None:
     if _UNWRITABLE.search(node.value):
-        raise _at(
-            node, "a character that no program can be given (NUL, or half of one)", "write it otherwise"
-        )
+        message = "a character that no program can be given (NUL, or half of one)"
+        raise _at(node, message, "write it otherwise")
 
 
 def _at(node: Any, message: str, hint: str) -> YamlError:

@@ -17,10 +17,12 @@ from optrack.host.capture import (
     merge,
 )
 from optrack.host.environment import with_later
+from optrack.host.external import ExternalServer
 from optrack.host.launch import StageFailed
 from optrack.host.observer import TreeObserver
 from optrack.host.patching import CopyError, CopyStoppedError, PatchError, patched_copy, repository_of
 from optrack.host.used_files import used_files, with_later_look
+from optrack.host.witnessed import is_elsewhere, read_witnesses
 from optrack.judge.applied import arguments_part, rewritten_arguments
 from optrack.judge.difference import differences
 from optrack.judge.failures import plain_failure
@@ -79,11 +81,18 @@ def capture_server(launch: Launch) -> None:
     if launch.server is None:
         return
     session, arm = launch.context.session, launch.arm
-    pids = [process.pid for process in launch.server.track()]
+    witnesses = read_witnesses(launch.place.run_dir, session.salt)
+    unseen = launch.server.unseen if isinstance(launch.server, ExternalServer) else None
     launch.observer.stop()
+    if unseen is not None and not is_elsewhere(witnesses):
+        launch.context.note_once(arm, unseen)
+        keep(launch.context, arm, Snapshot(env=Environment(observed_in="unknown")))
+        return
+    pids = [process.pid for process in launch.server.track()] if unseen is None else []
     running = capture_running(
         pids,
         leader=launch.server.leader.pid,
+        witnesses=witnesses,
         recipe_env=launch.recipe.env,
         salt=session.salt,
         names=session.variables,
@@ -93,7 +102,8 @@ def capture_server(launch: Launch) -> None:
         port=launch.place.port,
     )
     report = launch.engine.report(launch.recipe, launch.place)
-    if report is not None and report.get("ours") is False:
+    is_launched = not isinstance(launch.server, ExternalServer)
+    if is_launched and report is not None and report.get("ours") is False:
         why = "the server that answers isn't the one that this run started"
         raise StageFailed("ready", "failed", plain_failure("not_ready", why))
     running = running.model_copy(update={"arguments": _arguments(launch, report)})

@@ -99,7 +99,8 @@ def preflight(context: RunContext, arm: Arm, number: int) -> Launch:
     """Choose the launch's port, make its folder, and find (or make) the code that it runs."""
     (arm.folder / f"launch-{number}").mkdir(parents=True, exist_ok=True)
     with context.timed(arm.run, number, "preflight"):
-        place = choose_place(arm, number)
+        cwd = context.session.settings.project / (arm.recipe.cwd or "")
+        place = choose_place(arm, number, cwd, lambda place: context.session.environment(arm, place))
         if arm.repo is None:
             arm.repo = patched_code(arm, context.session.settings.project, context.stop.is_requested)
         return Launch(context, arm, number, place, context.session.environment(arm, place))
@@ -174,8 +175,8 @@ def teardown(launch: Launch) -> None:
             signal=launch.engine.stop_signal(),
             grace_s=launch.recipe.timeout.grace_s,
             is_forced=launch.context.stop.is_forced,
-            port=launch.place.port,
-            gpus=launch.gpus,
+            port=None if launch.recipe.runs_already else launch.place.port,
+            gpus=() if launch.recipe.runs_already else launch.gpus,
             within_s=launch.recipe.timeout.teardown_s,
         )
     for line in ended.left:

@@ -11,14 +11,19 @@ from optrack.host import logs
 from optrack.host.launch import StageFailed
 from optrack.host.observer import TreeObserver
 from optrack.host.parsing import ParseAnswer, ParseError, ParseRequest, ParseStoppedError
+from optrack.host.reach import Reached
+from optrack.host.regular import written_at
 from optrack.host.stretch import Stretch, tail_of
 from optrack.judge.failures import plain_failure
 from optrack.metrics.output import Parsed
 from optrack.metrics.requests import asked_in_shell
+from optrack.metrics.tool import REPEATED
 from optrack.model.events import RepetitionMeasured, SamplesAdded
 from optrack.model.metrics import CHECK, Metric, Sample
+from optrack.model.part import Value
 from optrack.model.recipe_parts import Bench
-from optrack.runner.capture import capture_passes
+from optrack.model.snapshot import BenchWork, Snapshot
+from optrack.runner.capture import capture_passes, keep
 from optrack.runner.launch import Launch
 
 _LAST_BYTES = 2**20
@@ -91,9 +96,14 @@ def _samples(launch: Launch, bench: Bench, repetition: int, observer: TreeObserv
     recipe = launch.recipe
     command = launch.engine.bench(recipe, bench, launch.place)
     begin = logs.mark(launch.log)
-    output = launch.run_command(command, "bench", recipe.timeout.bench_s, observer)
+    names = dict.fromkeys(rule.file for rule in recipe.metrics.values() if rule.file)
+    files = {name: launch.cwd / name.replace("$RUN_DIR", str(launch.place.run_dir)) for name in names}
+    before = {name: written_at(path) for name, path in files.items()}
+    reach = launch.reach(observer) if command.asks_server else None
+    output = launch.run_command(command, "bench", recipe.timeout.bench_s, observer, reach)
     observer.stop()
-    files = (rule.file for rule in recipe.metrics.values() if rule.file)
+    reached = reach.result() if reach is not None else Reached(True)
+    asked = asked_in_shell(command.shell, launch.env)
     answer = _parse(
         launch,
         ParseRequest(
@@ -102,24 +112,52 @@ def _samples(launch: Launch, bench: Bench, repetition: int, observer: TreeObserv
             log=Stretch.since(launch.log, begin) if launch.server is not None else None,
             engine=recipe.engine,
             rules=recipe.metrics,
-            files={f: launch.cwd / f.replace("$RUN_DIR", str(launch.place.run_dir)) for f in files},
+            files=files,
+            stale=tuple(f for f, at in before.items() if at is not None and at == written_at(files[f])),
             expected_requests=command.requests,
-            asked_requests=asked_in_shell(command.shell, recipe.env),
+            asked_requests=asked,
             primary=_primary(launch, bench),
         ),
     )
-    parsed = answer.parsed
+    parsed = answer.parsed.because(reached.why if reached.is_so is False else None)
     if not parsed.readings:
         why = parsed.invalid or "the benchmark's output has no metric that its parser knows"
         why = "; ".join((why, *parsed.notes))
         raise StageFailed("parse", "failed", plain_failure("no_result", why, answer.tail))
     for note in parsed.notes:
         launch.context.note_once(launch.arm, note)
+    settings = {**({} if asked is None else {"num_prompts": asked}), **parsed.settings}
+    unseen = reached.why if reached.is_so is None else None
+    _keep_work(launch, bench.name, BenchWork(settings=settings, unread=[parsed.unread or ""], unseen=unseen))
     measured = {reading.metric.name for reading in parsed.readings}
     logged = [reading for reading in answer.logged if reading.metric.name not in measured]
     parsed = parsed.model_copy(update={"readings": (*parsed.readings, *logged)})
     prefix = f"{bench.name}." if len(recipe.bench) > 1 else ""
     return _as_samples(parsed, launch.number, repetition, prefix)
+
+
+def _keep_work(launch: Launch, bench: str, seen: BenchWork) -> None:
+    """Keep what a pass was asked to do, beside what those before it were."""
+    arm = launch.arm
+    work = dict((arm.snapshot and arm.snapshot.work) or {})
+    before = work.get(bench)
+    known = before if isinstance(before, BenchWork) else BenchWork(settings={}, unread=[])
+    settings = dict(known.settings)
+    for name, value in sorted(seen.settings.items()):
+        if name in REPEATED:
+            settings[name] = _joined(settings.get(name), value)
+    unread = list(dict.fromkeys([*known.unread, *filter(None, seen.unread)]))
+    unseen = known.unseen or seen.unseen
+    work[bench] = BenchWork(settings=settings, unread=unread, **({"unseen": unseen} if unseen else {}))
+    if work[bench] != before:
+        keep(launch.context, arm, Snapshot(work=work))
+
+
+def _joined(before: Value, value: Value) -> Value:
+    """Return a setting as all passes so far had it: one value, or the list of different ones."""
+    values = before if isinstance(before, list) else [] if before is None else [before]
+    joined = [*values, *([value] if value not in values else [])]
+    return joined[0] if len(joined) == 1 else joined
 
 
 def _primary(launch: Launch, bench: Bench) -> str:

@@ -22,12 +22,13 @@ from optrack.host.proc import own_identity
 from optrack.host.process_tree import Member
 from optrack.host.sampler import Sampler
 from optrack.host.tree import Tree
+from optrack.host.witnessed import WITNESS
 from optrack.judge.evidence import most_launches
 from optrack.judge.sequential import round_order
 from optrack.model.events import RunEnded
 from optrack.model.plan import Item, Plan
 from optrack.model.recipe import Recipe
-from optrack.model.recipe_parts import LaunchRange
+from optrack.model.recipe_parts import LaunchRange, stop_rule, with_stop_command
 from optrack.model.run import Run, new_run_id
 from optrack.model.snapshot import Snapshot
 from optrack.model.value import digest
@@ -178,6 +179,7 @@ class Session:
             "RUN_DIR": str(place.run_dir),
             "ITEM_ID": place.item,
             "OPTRACK_PYTHON": sys.executable,
+            "OPTRACK_WITNESS": str(place.run_dir / WITNESS),
         }
 
 
@@ -194,7 +196,7 @@ def session_of(
     base = campaign.plan.item(campaign.plan.baseline)
     alone = base is None or base.id == item.id or resolved.recipe.order == "block"
     beside = None if alone or base is None else (base, campaign.resolved(base))
-    stop = resolved.data.get("stop", "sequential" if sequential or _is_range(resolved) else "fixed")
+    stop = stop_rule(resolved.data, "sequential" if sequential or _is_range(resolved) else "fixed")
     session = _session(campaign, (item, resolved), beside, stop)
     if not resume:
         return with_neighbours(campaign, session, item) if sequential else session
@@ -283,7 +285,7 @@ def _arm(
         actor=settings.actor,
         plan_digest=digest(gate.text(campaign.plan.text)),
         recipe_digest=resolved.digest,
-        recipe=gate.data({**resolved.data, "stop": stop}),
+        recipe=gate.data({**with_stop_command(resolved.data), "stop": stop}),
         runner=own_identity(),
     )
     engine = engine_named(resolved.recipe.engine, settings.python)

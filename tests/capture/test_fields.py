@@ -65,6 +65,7 @@ NO_EVIDENCE = {
     "load.sampling": "cpu_s elapsed_s interval_s samples",
     "packages.python": "binary folders prefix",
     "processes": "count starts tree",
+    "work.*": "settings.* unread unseen",
 }
 """Typed fields that only inform, for which the last row of their part is enough."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tests.end_to_end.campaigns import ASK
+
 SMALL = r"""---
 title: A small plan
 metric: {name: speed, unit: x/s, better: higher}
@@ -10,7 +12,7 @@ metric: {name: speed, unit: x/s, better: higher}
 ```yaml recipe
 launch: exec python3 -m http.server $PORT --bind 127.0.0.1
 ready: {http: /, timeout: 60s}
-bench: {command: "echo speed = 5", parser: rules}
+bench: {command: ASK echo speed = 5, parser: rules}
 metrics: {speed: {regex: 'speed = ([\d.]+)', better: higher}}
 timeout: {bench: 60s, grace: 2s}
 ```
@@ -20,11 +22,13 @@ timeout: {bench: 60s, grace: 2s}
 ## 1: Another figure
 
 ```yaml recipe
-bench: {command: "echo speed = 6"}
+bench: {command: ASK echo speed = 6}
 ```
-"""
+""".replace("ASK echo speed = 5", f"'{ASK}echo speed = 5'").replace(
+    "ASK echo speed = 6", f"'{ASK}echo speed = 6'"
+)
 
 
 def with_recipe(recipe: str) -> str:
     """Return the small plan with this recipe in the place of its experiment's."""
-    return SMALL.replace('bench: {command: "echo speed = 6"}', recipe.strip())
+    return SMALL.replace(f"bench: {{command: '{ASK}echo speed = 6'}}", recipe.strip())

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 
-from tests.end_to_end.campaigns import BASE, SERVER, Campaign, Make, item
+from tests.end_to_end.campaigns import ASK, BASE, SERVER, Campaign, Make, item
 
-ASK = """\
+CHECK = """\
 import os, socket
 with socket.create_connection(("127.0.0.1", int(os.environ["PORT"]))) as asked:
     asked.sendall(b"GET / HTTP/1.1\\r\\n\\r\\n")
     print("accuracy over 3 questions:", asked.recv(4096).split(b"\\r\\n\\r\\n")[1].decode())
 """
-BENCH = """\
+BENCH = (
+    f"{ASK}\n"
+    + """\
 awk -v r=$RANDOM 'BEGIN {
   printf "score = %.3f\\n", (ENVIRON["SPEED"] ? ENVIRON["SPEED"] : 100) + r / 32768
   printf "latency = %.3f\\n", (ENVIRON["LATE"] ? ENVIRON["LATE"] : 10) + r / 327680
 }'
 """
+)
 GUARDED = BASE.replace(
     "launches: 3",
     """\
@@ -38,7 +41,7 @@ def guarded(make: Make, *items: str) -> Campaign:
     answer = 'body = b"0.41" if os.environ.get("WRONG") else b"0.95"\n    client.sendall('
     wrong = SERVER.replace("client.sendall(", answer).replace("Length: 2", "Length: 4")
     (project.folder / "server.py").write_text(wrong.replace('ok")', '" + body)'), encoding="utf-8")
-    (project.folder / "ask.py").write_text(ASK, encoding="utf-8")
+    (project.folder / "ask.py").write_text(CHECK, encoding="utf-8")
     (project.folder / "bench.sh").write_text(BENCH, encoding="utf-8")
     return project
 

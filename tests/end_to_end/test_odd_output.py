@@ -26,6 +26,7 @@ metric: {{name: score, better: higher}}
 launch: echo $$ > server.pid; exec {python} -m http.server $PORT --bind 127.0.0.1
 ready: {{tcp: true, timeout: 60s}}
 bench: |
+  (exec 3<>/dev/tcp/127.0.0.1/$PORT; echo >&3; cat <&3) >/dev/null 2>&1
   {bench}
 metrics: {metrics}
 repetitions: 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 BENCH = """\
+(exec 3<>/dev/tcp/127.0.0.1/$PORT; echo >&3; cat <&3) >/dev/null 2>&1
 number=${RUN_DIR##*-}
 pass=$(cat "$RUN_DIR/passes" 2>/dev/null || echo 0)
 echo $((pass + 1)) > "$RUN_DIR/passes"

@@ -35,7 +35,7 @@ def main() -> None:
     project = options.parse_args().project.resolve()
     for name, keys in PICTURES.items():
         watcher = Watcher(load_settings(project))
-        text = self_contained(picture_of(watcher, keys, size=(110, 30)))
+        text = self_contained(picture_of(watcher, keys, size=(120, 30)))
         (HERE / f"{name}.svg").write_text(text, encoding="utf-8")
 
 

@@ -70,6 +70,21 @@ def test_a_status_field_is_read_by_its_words(value: str, status: str) -> None:
     assert one("Pages", f"**Status**: {value}").status == status
 
 
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ("- Done", "completed"),
+        ("完了", "completed"),
+        ("- In progress", "in_progress"),
+        ("- Done is better than perfect", "pending"),
+        ("- Done\n- Measure again", "pending"),
+        ("Not done.", "pending"),
+    ],
+)
+def test_a_text_that_is_nothing_but_a_state_is_one(body: str, status: str) -> None:
+    assert one("Pages", body).status == status
+
+
 def test_a_group_takes_no_state_gain_or_effort_from_what_stands_below_it() -> None:
     plan = read(
         "# Plan\n## P1 - soon\n### 4. Pages\n**Status**: ✅ done\n**Gain**: 3x\n### 5. Rings\n**Effort**: 4 hours\n"
@@ -123,6 +138,7 @@ def test_a_row_that_names_an_item_lends_effort_in_words_and_its_verdict() -> Non
         ("Pool (rischio basso)", None, "rischio basso", "Pool"),
         ("Pool (HIGH PRIORITY)", "HIGH PRIORITY", None, "Pool"),
         ("资源池（高优先级）", "高优先级", None, "资源池"),
+        ("Pool (2 hours) - **HIGH PRIORITY**", "HIGH PRIORITY", None, "Pool"),
         ("Routing (top-4 exits)", None, None, "Routing (top-4 exits)"),
         ("Pool (high water mark)", None, None, "Pool (high water mark)"),
     ],

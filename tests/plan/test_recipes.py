@@ -90,7 +90,7 @@ def test_named_benches_keep_their_names() -> None:
         ("ready: {htp: /x}", 4, 9, "unknown key `htp`", "`http`"),
         ("launches: three", 4, 1, "whole number", None),
         ("timeout: {bench: soon}", 4, 11, "duration", None),
-        ("order: blok", 4, 1, "`interleaved` or `block`", "`block`"),
+        ("order: blok", 4, 1, "or `rounds` or `block`", "`block`"),
         ("metrics: {a: {regex: '('}}", 4, 15, "regular expression", None),
         ("a: 1\na: 2", 5, 1, "twice", "keep one"),
         ("env:\n\tA: 1", 5, 1, "tab", "spaces"),

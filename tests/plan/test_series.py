@@ -109,6 +109,9 @@ def test_numbered_headings_win_over_bold_lines_in_them() -> None:
         ("Этап 1: ", "Этап 2: "),
         ("ステップ1：", "ステップ2："),
         ("1단계: ", "2단계: "),
+        ("T4-1 · ", "T4-2 · "),
+        ("30 days — ", "60 days — "),
+        ("30 Tage: ", "60 Tage: "),
     ],
 )
 def test_labels_of_many_kinds_make_a_series(labels: tuple[str, str]) -> None:
@@ -173,3 +176,13 @@ def test_a_plan_of_one_numbered_heading_has_that_item() -> None:
     recipe = "```yaml recipe\nbench: echo 1\n```\n"
     for text in ("# Plan\n\n## 1: Use huge pages\n", f"{recipe}\n## 1: Use huge pages\n"):
         assert "1" in [item.id for item in read(text).items]
+
+
+def test_lines_of_one_paragraph_that_start_with_labels_in_bold_are_a_series() -> None:
+    text = "# Gallery\n## Speed plan (2 phases)\n\n**Phase 1: Pages** → read ahead\n**Phase 2: Rings** → two of them\nand a third\n"
+    assert outline(read(text)) == [("1", "Pages", None), ("2", "Rings", None)]
+
+
+def test_a_heading_that_names_a_plan_holds_one_wherever_it_stands() -> None:
+    text = "# Loader\n## Benchmark\n1. 12 ms\n### Optimisation plan\n1. **Pages** — huge ones\n2. **Rings** — two\n"
+    assert [title for _, title, _ in outline(read(text))] == ["Pages", "Rings"]

@@ -59,6 +59,8 @@ def test_a_comment_holds_no_items() -> None:
         "# README\n## Installation\n1. Clone it\n2. **Build** it\n## Usage\ntext\n",
         "# Optimisation agent program\n## Phase A: Analyse\n### A1. Profile\n### A2. Extract\n1. run\n",
         "# Incident report\n## Timeline\n1. 10:00 alert\n",
+        "# Material der Übung\n## Wie man es benutzt\n### Schritt 1: Lesen\n1. lies\n### Schritt 2: Prüfen\n",
+        "# Tools\n## How to use them\n### Step 1: Read\n### Step 2: Check\n",
     ],
 )
 def test_a_document_that_is_no_plan_has_no_items(text: str) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from optrack.host.teardown import leftovers
 from tests.process.conftest import FAKE, eventually
-from tests.process.torture import Project
+from tests.process.torture import ASK, Project
 
 PLAN = f"""\
 ---
@@ -26,7 +26,7 @@ metric: {{name: score, better: higher}}
 launch: exec {sys.executable} -S {FAKE} --port $PORT
 ready: {{http: /health, timeout: 60s}}
 bench: |
-  echo $ITEM_ID >> passes
+  {ASK}echo $ITEM_ID >> passes
   made=$(wc -l < passes)
   while [ -e hold ] && [ $made -ge 5 ]; do sleep 0.05; done
   echo "score = $((100 + made))"
@@ -122,7 +122,7 @@ def test_a_changed_environment_is_measured_anew_from_the_launch_that_shows_it(tm
 
 
 def test_a_follower_says_what_it_waits_for_and_its_end_ends_the_waiting(tmp_path: Path) -> None:
-    project = Project(tmp_path / "project", 0, bench="sleep 30; echo score = 5")
+    project = Project(tmp_path / "project", 0, bench=f"{ASK}sleep 30; echo score = 5")
     with project.optrack("run", "baseline") as first:
         assert eventually(lambda: any(project.folder.glob(".optrack/runs/*/launch-0")), within_s=60)
         with project.optrack("run", "baseline", "--wait") as second:
