@@ -7,31 +7,21 @@ from collections.abc import Callable
 from functools import wraps
 from inspect import Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from pydantic import Field
+from pydantic import ValidationError
 
 from optrack import __version__
-from optrack.app import actions, plan_queries, queries, report_data, running
 from optrack.app.answers import Answer, ErrorAnswer, document, error_body
-from optrack.app.answers.decisions import MarkAnswer, NoteAnswer
-from optrack.app.answers.items import ShowItemAnswer
-from optrack.app.answers.logs import json_log
-from optrack.app.answers.runs import ResultAnswer, StartedAnswer, StoppingAnswer
 from optrack.app.project import Project
-from optrack.errors import OptrackError
+from optrack.errors import OptrackError, UsageError
+from optrack.mcp_tools import TOOLS
+from optrack.model.text import did_you_mean
 from optrack.render.briefing import RULES
-from optrack.render.data import csv_log
-from optrack.render.document import markdown_log
 from optrack.settings import Settings
 
-Format = Literal["md", "json", "csv"]
-_ITEM = Field(description="an item's id, such as 1A")
-Item = Annotated[str, _ITEM]
-Run = Annotated[str, Field(description="a run's id, or the part of it that no other run has")]
-What = Annotated[str, Field(description="an item's id or a run's")]
 _INSTRUCTIONS = "\n".join(
     (
         "optrack runs a ranked optimisation plan against an inference server and judges each item from evidence.",
@@ -43,18 +33,57 @@ _LONG = {"snapshot", "recipe"}
 _UNTOLD: dict[str, Any] = {
     "next": {"warnings"},
     "poll": {"result": _LONG},
+    "import": {"results": {"__all__": {"run": _LONG}}},
     "results": {"runs": {"__all__": _LONG}, "against_original": True, "expected": True, "registry": True},
 }
 """The parts of an answer that a tool leaves out."""
 
 
+class _Server(MCPServer[Any]):
+    """The server, which refuses arguments that a tool doesn't take with the command line's document of an error."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        """Call a tool by its name; raises ToolError for arguments that it doesn't take."""
+        tool = next((tool for tool in TOOLS if _name(tool) == name), None)
+        if tool is not None and (error := _argument_error(tool, arguments)) is not None:
+            raise ToolError(_error_document(error))
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            wrong = [f"{'.'.join(map(str, e['loc']))}: {e['msg'].lower()}" for e in error.__cause__.errors()]
+            refused = UsageError(f"{name}: {'; '.join(wrong)}", hint="the tool's schema says what it takes")
+            raise ToolError(_error_document(refused)) from error
+
+
+def _argument_error(tool: Callable[..., Any], arguments: dict[str, Any]) -> UsageError | None:
+    """Return the error for the first argument that the tool doesn't have or for those that it lacks, or None."""
+    own = list(signature(tool).parameters.values())[1:]
+    names = [parameter.name for parameter in own]
+    unknown = [name for name in arguments if name not in names]
+    if unknown:
+        hint = did_you_mean(unknown[0], names, "parameters") if names else "it takes none"
+        return UsageError(f"{_name(tool)} has no parameter {unknown[0]!r}", hint=hint)
+    missing = [p.name for p in own if p.default is Signature.empty and p.name not in arguments]
+    if missing:
+        return UsageError(f"{_name(tool)} needs {', '.join(missing)}", hint=f"it takes {', '.join(names)}")
+    return None
+
+
+def _name(tool: Callable[..., Any]) -> str:
+    return tool.__name__.rstrip("_")
+
+
+def _error_document(error: OptrackError) -> str:
+    return json.dumps(document(ErrorAnswer(error=error_body(error, with_exit_code=True))), ensure_ascii=False)
+
+
 def make_server(settings: Settings, plan_file: Path | None = None) -> MCPServer[Any]:
     """Return the server of one project, ready to be run on a transport; the actor is the one in `settings`."""
-    server: MCPServer[Any] = MCPServer(
-        "optrack", version=__version__, instructions=_INSTRUCTIONS, log_level="ERROR"
-    )
-    for tool in _TOOLS:
-        name = tool.__name__.rstrip("_")
+    server = _Server("optrack", version=__version__, instructions=_INSTRUCTIONS, log_level="ERROR")
+    for tool in TOOLS:
+        name = _name(tool)
         server.tool(name=name, description=" ".join((tool.__doc__ or "").split()))(
             _on_project(tool, name, lambda: Project(settings, plan_file))
         )
@@ -88,129 +117,3 @@ def _on_project(
     del called.__wrapped__
     called.__name__ = name
     return called
-
-
-def context(project: Project) -> Answer:
-    """One page: the plan, where every item stands, what is next, what you may do."""
-    return report_data.context(project.campaign())
-
-
-def plan(project: Project) -> Answer:
-    """What was understood of the plan: items in order, expectations, resolved recipes."""
-    return plan_queries.campaign_plan(project.campaign())
-
-
-def status(project: Project) -> Answer:
-    """Where every item stands: status, verdict, effect with interval, what blocks it."""
-    return queries.status(project.campaign())
-
-
-def next_(project: Project) -> Answer:
-    """Which item would run next, and why no other. Runs nothing."""
-    return queries.explain(project.campaign())
-
-
-def poll(project: Project, run: Run, wait_s: float = 30) -> Answer:
-    """How far a run has come; waits up to wait_s seconds (55 at most) for its end."""
-    return running.poll(project, run, wait_s)
-
-
-def results(project: Project, what: What) -> Answer:
-    """An item with its runs and judgement, or one run with all that was captured."""
-    found = queries.show(project.campaign(), what)
-    if isinstance(found, ShowItemAnswer):
-        return found
-    return ResultAnswer(run=found.run, judgement=found.judgement)
-
-
-def compare(project: Project, candidate: What, baseline: What) -> Answer:
-    """Compare two items or runs, the second in the baseline's place. Records nothing."""
-    return queries.compare(project.campaign(), candidate, baseline)
-
-
-def failures(project: Project) -> Answer:
-    """The failures met so far by fingerprint, with the line that matters."""
-    return queries.failures(project.campaign())
-
-
-def export(project: Project, format: Format = "md", since: str | None = None) -> str:  # noqa: A002
-    """The progress log as text; since narrows its details: a date, 24h, 7d."""
-    form = {"md": markdown_log, "json": json_log, "csv": csv_log}[format]
-    return form(report_data.selected_log(project.campaign(), since=since))
-
-
-def run(project: Project, item: Annotated[str | None, _ITEM] = None, wait_for_host: bool = False) -> Answer:
-    """Start the next item, or the named one. Returns the run's id at once; then poll it."""
-    project.campaign()
-    running.recover(project)
-    wait = wait_for_host
-    made = running.start(project, item, wait=wait) if item else running.start_next(project, wait=wait)
-    return StartedAnswer(run=made, item=project.reader.run(made).item)
-
-
-def stop(project: Project, run: Run) -> Answer:
-    """Ask a run to stop, with its teardown; poll it until it has ended."""
-    return StoppingAnswer(run=running.stop(project, run).id)
-
-
-def mark(
-    project: Project,
-    item: Item,
-    status: Literal["pending", "in_progress", "completed", "cancelled"],
-    why: str,
-) -> Answer:
-    """Set an item's status by hand, with a reason. It is labelled as made by hand in every export, and gives no
-    verdict: only measured runs do."""
-    return MarkAnswer(transition=actions.mark(project, item, status, why=why))
-
-
-def add_item(
-    project: Project,
-    title: str,
-    id: str | None = None,  # noqa: A002
-    parent: str | None = None,
-    hypothesis: str | None = None,
-    gain: str | None = None,
-    effort: str | None = None,
-    needs: list[str] | None = None,
-    recipe: str | None = None,
-    write_to_plan: bool = False,
-) -> Answer:
-    """Add an item to the plan, beside its text; only with write_to_plan is the plan's file changed. recipe is a
-    recipe block as YAML text, laid over the base recipe."""
-    given = {
-        "title": title,
-        "id": id,
-        "parent": parent,
-        "hypothesis": hypothesis,
-        "gain": gain,
-        "effort": effort,
-        "needs": needs,
-        "recipe": recipe,
-    }
-    data = {key: value for key, value in given.items() if value is not None}
-    return actions.add_item(project, data, write=write_to_plan)
-
-
-def note(project: Project, item: Item, text: str) -> Answer:
-    """Attach a remark to an item, for whoever comes next."""
-    noted, made = actions.note(project, item, text)
-    return NoteAnswer(item=noted, note=made)
-
-
-_TOOLS: tuple[Callable[..., Answer | str], ...] = (
-    context,
-    plan,
-    status,
-    next_,
-    poll,
-    results,
-    compare,
-    failures,
-    export,
-    run,
-    stop,
-    mark,
-    add_item,
-    note,
-)

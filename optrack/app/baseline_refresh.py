@@ -17,20 +17,25 @@ if TYPE_CHECKING:
     from optrack.model.run import Run
 
 
+_MOST_BETWEEN = 3
+"""Items in block order between two measurements of the baseline: more give a passing disturbance room."""
+
+
 def next_choice(campaign: Campaign, *, by: str = "rank", without: Collection[str] = ()) -> Choice:
     """Return the item to run next, leaving out those in `without`, and why each earlier one isn't it.
 
     That is the baseline where the chosen item would be compared with a stale run of it, and once no item in block
-    order is left: those need it on both sides in time. Items whose launches alternate with the baseline's bring a
-    fresh measurement with them.
+    order is left or three wait for it: those need it on both sides, near in time. Items whose launches alternate
+    with the baseline's bring a fresh measurement with them.
     """
     order: Literal["rank", "value"] = "value" if by == "value" else "rank"
     choice = choose(campaign.plan, campaign.states, by=order, without=without)
     plan = campaign.plan
     item, base = plan.item(choice.item or ""), plan.item(plan.baseline)
-    if base is not None and (item is None or not _in_block_order(campaign, item)):
+    if base is not None and (item is None or item.id != base.id):
         waiting = _unbracketed(campaign, base)
-        if waiting and (item is None or item.id != base.id):
+        is_due = item is None or not _in_block_order(campaign, item) or len(waiting) >= _MOST_BETWEEN
+        if waiting and is_due:
             else_ = "what happened to the host since it was measured can't be told from an effect else"
             return _baseline_first(choice, base, f"is measured again after {', '.join(waiting)}: {else_}")
     if item is None or base is None or item.id == base.id or not _in_block_order(campaign, item):

@@ -133,6 +133,7 @@ class Campaign:
     def baselines_beside(self, runs: Sequence[Run]) -> dict[str, Run]:
         """Return the baseline's whole run that was measured beside each of these runs, by the run's id."""
         beside = self.reader.paired(run.id for run in runs)
+        beside |= {run.id: run.session.baseline for run in runs if run.session.baseline}
         found = self.reader.runs_by_id(beside.values())
         return {run: found[other] for run, other in beside.items()}
 

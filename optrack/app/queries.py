@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 def status(campaign: Campaign) -> StatusAnswer:
     """Return where every item stands."""
     from optrack.app.answers.items import ItemStanding, StatusAnswer
+    from optrack.app.ongoing import campaign_state
     from optrack.app.sensitivity import campaign_sensitivity
 
     items = (ItemStanding.of(state, campaign.blocked_by(state.item)) for state in campaign.states)
@@ -40,6 +41,7 @@ def status(campaign: Campaign) -> StatusAnswer:
         title=campaign.plan.title,
         items=tuple(items),
         sensitivity=campaign_sensitivity(campaign),
+        campaign=campaign_state(campaign.settings, campaign.plan.name),
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from optrack.app.baseline_refresh import next_choice
 from optrack.app.project import Project, now
 from optrack.app.spawn import await_runner, is_running, request_stop, spawn_runner, unrecorded
-from optrack.errors import NothingToRunError, StoreError, UsageError
+from optrack.errors import NothingToRunError, OptrackError, StoreError, UsageError
 from optrack.host.proc import is_alive
 from optrack.model.events import (
     Entry,
@@ -28,13 +28,7 @@ from optrack.model.wording import number
 from optrack.store.spool import spooled_runs
 
 if TYPE_CHECKING:
-    from optrack.app.answers.runs import (
-        PolledAnswer,
-        ProgressAnswer,
-        RunEndedLine,
-        RunStartedLine,
-        TransitionLine,
-    )
+    from optrack.app.answers.runs import PolledAnswer, ProgressAnswer
     from optrack.app.campaign import Campaign
 
 _POLL_S = 0.1
@@ -104,14 +98,24 @@ def start(
 
 
 def start_all(project: Project, *, by: str, wait: bool, resume: bool) -> tuple[str, Path]:
-    """Start running the whole plan, detached; return the first item and the file that it is narrated into."""
+    """Start running the whole plan, detached; return the first item and the file that it is narrated into.
+
+    Raises UsageError where a campaign of the plan goes on.
+    """
+    from optrack.app.ongoing import campaign_state, require_none
     from optrack.app.spawn import spawn_campaign
 
     campaign = project.campaign()
+    require_none(project.settings, campaign.plan.name)
     choice = next_choice(campaign, by=by)
     if choice.item is None:
         raise NothingToRunError(choice.summary, hint=_EXPLAINED)
-    log = spawn_campaign(project.settings, campaign.plan.path, by=by, wait=wait, resume=resume)
+    log, process = spawn_campaign(project.settings, campaign.plan.path, by=by, wait=wait, resume=resume)
+    while process.poll() is None:  # until it says itself that it goes on
+        state = campaign_state(project.settings, campaign.plan.name)
+        if state is not None and state.process.pid == process.pid:
+            break
+        time.sleep(_POLL_S)
     return choice.item, log
 
 
@@ -179,7 +183,7 @@ def poll(project: Project, run_id: str, wait_s: float) -> ProgressAnswer | Polle
     from optrack.app.answers.runs import PolledAnswer, ProgressAnswer, RunView
 
     reader = project.reader
-    run = reader.run(run_id)
+    run = find_run(project, run_id)
     deadline = time.monotonic() + min(max(wait_s, 0.0), _LONGEST_WAIT_S)
     while run.outcome is None and time.monotonic() < deadline:
         recover(project)
@@ -208,6 +212,35 @@ def _progress(event: Event, metric: str) -> str | None:
     return None
 
 
+def find_run(project: Project, name: str | None = None, *, goes_on: bool = False) -> Run:
+    """Return the run that a run's id or an item's means: of an item the one that goes on, or else its latest.
+
+    Without a name: the latest that goes on, or else the latest of all. With `goes_on`, only those that go on are
+    meant. Raises UsageError where there is none.
+    """
+    if name is None:
+        return going(project) if goes_on else _latest(project)
+    item = _item_called(project, name)
+    if item is None:
+        return project.reader.run(name)
+    plan = project.written.name
+    found = [run for run in project.reader.open_runs() if (run.plan, run.item) == (plan, item)]
+    if not found and not goes_on:
+        found = list(project.reader.runs(plan, item, 1))
+    if not found:
+        hint = "`optrack runs` lists the runs" if goes_on else f"`optrack run {item}` makes one"
+        raise UsageError(f"no run of {item} goes on" if goes_on else f"item {item} has no run yet", hint=hint)
+    return project.reader.run(found[-1].id)
+
+
+def _item_called(project: Project, name: str) -> str | None:
+    """Return the id of the plan's item with this name, if there is one and the plan can be read."""
+    with suppress(OptrackError):
+        state = project.recorded().find_state(name)
+        return state.item.id if state is not None else None
+    return None
+
+
 def going(project: Project) -> Run:
     """Return the latest run that is going on; raises UsageError where there is none."""
     found = [run for run in project.reader.open_runs() if not run.beside]
@@ -216,9 +249,22 @@ def going(project: Project) -> Run:
     return found[-1]
 
 
-def stop(project: Project, run_id: str, *, force: bool = False) -> Run:
-    """Ask the runner of this run to stop and return the run; raises UsageError if it isn't going on."""
-    run = project.reader.run(run_id)
+def _latest(project: Project) -> Run:
+    """Return the latest run that is going on, or else the latest of the plan that isn't a baseline beside another."""
+    with suppress(UsageError):
+        return going(project)
+    found = [run for run in project.reader.runs(project.written.name) if not run.beside]
+    if not found:
+        raise UsageError("there are no runs yet", hint="`optrack next` starts one")
+    return project.reader.run(found[0].id)
+
+
+def stop(project: Project, name: str | None = None, *, force: bool = False) -> Run:
+    """Ask the runner of a run to stop and return the run; raises UsageError if it isn't going on.
+
+    `name` is as `find_run` takes it; without one, the run that is going on.
+    """
+    run = find_run(project, name, goes_on=True)
     if run.outcome is not None:
         raise UsageError(f"run {run.id} has ended already: {run.outcome}")
     owner = project.reader.run(run.beside) if run.beside else run
@@ -241,35 +287,3 @@ def recover(project: Project) -> tuple[str, ...]:
     from optrack.app.recovery import recover as close_dead_runs
 
     return close_dead_runs(project.store, settings.runs, settings.host)
-
-
-def changes(
-    campaign: Campaign, after: int | None, is_over: Callable[[], bool]
-) -> Iterator[TransitionLine | RunStartedLine | RunEndedLine | None]:
-    """Yield each transition after number `after` (None: from now on) and each begin and end of a run as it is
-    recorded, and None whenever nothing new has come, until `is_over`."""
-    from optrack.app.answers.runs import RunEndedLine, RunStartedLine, TransitionLine
-
-    reader, plan = campaign.reader, campaign.plan.name
-    last = after if after is not None else max((t.seq for t in reader.transitions(plan)), default=0)
-    outcomes = {run.id: run.outcome for run in reader.runs(plan)}
-    version = -1
-    while True:
-        current = reader.version()
-        if current != version:
-            version = current
-            for transition in reader.transitions(plan, after=last):
-                last = transition.seq
-                yield TransitionLine(**dict(transition))
-            for run in reversed(reader.runs(plan, limit=50)):
-                about = {"run": run.id, "item": run.item, "role": run.role, "who": run.actor}
-                if run.id not in outcomes:
-                    yield RunStartedLine(at=run.started_at, **about)
-                if run.outcome is not None and outcomes.get(run.id) is None:
-                    message = run.failure.message if run.failure else None
-                    ended = {"outcome": run.outcome, "stage": run.stage, "failure": message}
-                    yield RunEndedLine(at=run.ended_at, **about, **ended)
-                outcomes[run.id] = run.outcome
-        if is_over():
-            return
-        yield None

@@ -88,8 +88,10 @@ def _heard(pipe: TextIO, say: Callable[[str], object]) -> dict[str, Any] | None:
     return None
 
 
-def spawn_campaign(settings: Settings, plan: str, *, by: str, wait: bool, resume: bool = False) -> Path:
-    """Start `optrack next --all` in a session of its own and return the file that it narrates into."""
+def spawn_campaign(
+    settings: Settings, plan: str, *, by: str, wait: bool, resume: bool = False
+) -> tuple[Path, subprocess.Popen[bytes]]:
+    """Start `optrack next --all` in a session of its own; return the file that it narrates into, and the process."""
     private_state(settings.state)
     log = settings.state / "campaign.log"
     arguments = [
@@ -103,7 +105,7 @@ def spawn_campaign(settings: Settings, plan: str, *, by: str, wait: bool, resume
         *(["--resume"] if resume else []),
     ]
     with log.open("ab") as narration:
-        subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-P", "-m", "optrack", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=narration,
@@ -111,7 +113,7 @@ def spawn_campaign(settings: Settings, plan: str, *, by: str, wait: bool, resume
             start_new_session=True,
             cwd=settings.project,
         )
-    return log
+    return log, process
 
 
 def _error(told: dict[str, Any]) -> OptrackError:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from optrack.app.baseline_refresh import next_choice
 from optrack.app.campaign import Campaign
@@ -25,6 +26,9 @@ from optrack.model.run import Run
 from optrack.plan.schedule import Choice, improved_ids
 from optrack.plan.value import worths
 from optrack.settings import Settings
+
+if TYPE_CHECKING:
+    from optrack.app.answers.runs import RunEndedLine, RunStartedLine, TransitionLine
 
 Judged = dict[tuple[str, int, int], Judgement | None]
 """What was last judged of a run that goes on, by its id and the numbers of samples of both sides."""
@@ -232,3 +236,35 @@ def _problems(path: Path, error: PlanError) -> tuple[Problem, ...]:
         return tuple(p for p in read_plan(path).problems if p.severity == "error")
     except PlanError:
         return (Problem(severity="error", message=error.message, line=1),)
+
+
+def changes(
+    campaign: Campaign, after: int | None, is_over: Callable[[], bool]
+) -> Iterator[TransitionLine | RunStartedLine | RunEndedLine | None]:
+    """Yield each transition after number `after` (None: from now on) and each begin and end of a run as it is
+    recorded, and None whenever nothing new has come, until `is_over`."""
+    from optrack.app.answers.runs import RunEndedLine, RunStartedLine, TransitionLine
+
+    reader, plan = campaign.reader, campaign.plan.name
+    last = after if after is not None else max((t.seq for t in reader.transitions(plan)), default=0)
+    outcomes = {run.id: run.outcome for run in reader.runs(plan)}
+    version = -1
+    while True:
+        current = reader.version()
+        if current != version:
+            version = current
+            for transition in reader.transitions(plan, after=last):
+                last = transition.seq
+                yield TransitionLine(**dict(transition))
+            for run in reversed(reader.runs(plan, limit=50)):
+                about = {"run": run.id, "item": run.item, "role": run.role, "who": run.actor}
+                if run.id not in outcomes:
+                    yield RunStartedLine(at=run.started_at, **about)
+                if run.outcome is not None and outcomes.get(run.id) is None:
+                    message = run.failure.message if run.failure else None
+                    ended = {"outcome": run.outcome, "stage": run.stage, "failure": message}
+                    yield RunEndedLine(at=run.ended_at, **about, **ended)
+                outcomes[run.id] = run.outcome
+        if is_over():
+            return
+        yield None

@@ -51,8 +51,7 @@ def schema(call: Call, name: str | None) -> None:
 def mcp(plan_file: Path | None, project: Path | None, actor: str | None) -> None:
     """Serve the campaign of this folder's project to an agent, until standard input is closed.
 
-    Tools: context, plan, status, next, run and poll, stop, results, compare, mark, add_item, note, failures,
-    export. It needs the extra `mcp`.
+    Its tools do what the commands do, under their names. It needs the extra `mcp`.
     """
     from optrack.settings import load_settings
 

@@ -37,10 +37,11 @@ _TAIL_BYTES = 4096
 _QUIET_S = 60.0
 
 
-def follow_run(project: Project, run_id: str, metric: str) -> Run:
+def follow_run(project: Project, run_id: str, metric: str, *, leaves: bool = False) -> Run:
     """Follow a run to its end and return it as recorded.
 
-    Ctrl-C asks the runner to stop and waits for its teardown; a second one shortens the grace.
+    Ctrl-C asks the runner to stop and waits for its teardown; a second one shortens the grace. With `leaves` it
+    ends only the following: the run is returned as it is.
     """
     progress = MovingLine(run_id, metric) if is_terminal(sys.stderr) else PlainLines(run_id, metric)
     after, asked, ended = 0, 0, False
@@ -54,6 +55,8 @@ def follow_run(project: Project, run_id: str, metric: str) -> Run:
                     progress.tell(entry.event)
                     after, ended = entry.seq, isinstance(entry.event, RunEnded)
             except KeyboardInterrupt:
+                if leaves:
+                    break
                 asked += 1
                 with contextlib.suppress(UsageError):  # it has just ended by itself
                     stop(project, run_id, force=asked > 1)
@@ -215,9 +218,15 @@ class Results:
         if not self._call.as_json:
             output.text(run_id)
 
-    def follow(self, run_id: str) -> int:
-        """Follow a run to its end; return its exit code."""
-        return self.add(follow_run(self._call.project, run_id, self._metric))
+    def follow(self, run_id: str, *, leaves: bool = False) -> int:
+        """Follow a run to its end, or with `leaves` until Ctrl-C; return its exit code."""
+        run = follow_run(self._call.project, run_id, self._metric, leaves=leaves)
+        if run.outcome is not None:
+            return self.add(run)
+        output.say(f"run {run.id} goes on: `optrack attach` follows it again, `optrack stop` ends it")
+        self._results.append(Detached(run=DetachedRun(id=run.id)))
+        self._code = 130
+        return self._code
 
     def add_companions(self, run_id: str) -> set[str]:
         """Take up the runs of the other items that were measured in the same rounds; return their items."""

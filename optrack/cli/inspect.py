@@ -42,6 +42,8 @@ def status(call: Call) -> None:
         choice = next_choice(campaign)
         if choice.item or not answer.items:
             lines += ["", f"next: {choice.item}" if choice.item else choice.summary]
+        if answer.campaign is not None:
+            lines += ["", answer.campaign.text]
         if answer.sensitivity is not None:
             lines += ["", answer.sensitivity.text]
         return lines
@@ -50,17 +52,21 @@ def status(call: Call) -> None:
 
 
 @click.command("show")
-@click.argument("what", metavar="ITEM|RUN")
+@click.argument("what", metavar="[ITEM|RUN]", required=False)
 @click.option("--snapshot", is_flag=True, help="print what was captured of the run")
 @click.option("--full", is_flag=True, help="print everything that was captured, packages and patches too")
 @standard
-def show(call: Call, what: str, snapshot: bool, full: bool) -> None:
-    """Show an item with its runs and judgement, or one run with its measurements and snapshot."""
+def show(call: Call, what: str | None, snapshot: bool, full: bool) -> None:
+    """Show an item with its runs and judgement, or one run with its measurements and snapshot.
+
+    Without a name: the run that is going on, or else the latest.
+    """
     from optrack.app.answers.runs import ShowRunAnswer
     from optrack.app.queries import show as shown
+    from optrack.app.running import find_run
 
     campaign = call.recovered()
-    answer = shown(campaign, what)
+    answer = shown(campaign, what or find_run(call.project).id)
     if isinstance(answer, ShowRunAnswer):
         run = answer.run.value
         emit(call, answer, lambda: _run_lines(run, snapshot=snapshot, full=full))
@@ -166,27 +172,35 @@ def failures(call: Call, fingerprint: str | None, all_plans: bool) -> None:
 
 
 @click.command("log")
-@click.argument("run")
+@click.argument("run", required=False)
 @click.option("-f", "--follow", is_flag=True, help="go on printing while the run goes on")
 @click.option("--launch", type=int, default=None, help="which launch, from 1; by default the latest")
 @click.option("--which", default="server", help="server, bench, setup, warmup or runner")
 @standard
-def log(call: Call, run: str, follow: bool, launch: int | None, which: str) -> None:
-    """Print a log of a run as it was written: by default the server's, of the latest launch."""
+def log(call: Call, run: str | None, follow: bool, launch: int | None, which: str) -> int:
+    """Print a log of a run as it was written: by default the server's, of the latest launch.
+
+    RUN is a run's id or an item's; by default the run that is going on, or else the latest. Ctrl-C leaves.
+    """
     from optrack.app.queries import log_answer, log_path
+    from optrack.app.running import find_run
 
     reader = call.project.reader
-    found = reader.run(run).id
+    found = find_run(call.project, run).id
     path = log_path(call.settings, found, which, launch)
     if call.as_json:
         output.answer(log_answer(found, path))
-        return
+        return 0
     from optrack.app.queries import follow_file
 
     write = _on_terminal() if is_terminal(sys.stdout) else output.streams.write_bytes
-    for piece in follow_file(path, lambda: follow and reader.run(found).outcome is None, _LOG_POLL_S):
-        write(piece)
+    try:
+        for piece in follow_file(path, lambda: follow and reader.run(found).outcome is None, _LOG_POLL_S):
+            write(piece)
+    except KeyboardInterrupt:
+        return 130
     write(b"")
+    return 0
 
 
 def _on_terminal() -> Callable[[bytes], None]:
@@ -216,7 +230,7 @@ def watch(call: Call, after: int | None, count: int | None, seconds: float | Non
 
     With --json each line is a JSON document of its own. Ctrl-C ends it; nothing else is affected.
     """
-    from optrack.app.running import changes
+    from optrack.app.watching import changes
 
     deadline = None if seconds is None else time.monotonic() + seconds
     printed = 0

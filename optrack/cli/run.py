@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from optrack.app.answers.decisions import DryRun
     from optrack.app.campaign import Campaign
+    from optrack.app.ongoing import CampaignState
     from optrack.model.plan import Item
 
 _dry_run = click.option(
@@ -78,36 +79,62 @@ def next_(
         text = f"started, beginning with {first}; progress is written to {log}"
         emit(call, StartedAnswer(log=str(log), first=first), lambda: text)
         return 0
+    if everything:
+        return _run_all(call, by=by, wait=wait, resume=resume)
     from optrack.app.running import start_next
     from optrack.cli.follow import Results, say_waiting
 
     call.recover()
-    results = Results(call, single=not everything)
+    results = Results(call, single=True)
+    run = start_next(call.project, by=by, wait=wait, resume=resume, say=say_waiting)
+    if detach:
+        results.detach(run)
+    else:
+        results.follow(run)
+    return results.finish()
+
+
+def _run_all(call: Call, *, by: str, wait: bool, resume: bool) -> int:
+    """Run item after item until nothing is left; from the second on, wait for a host that others measure on."""
+    from optrack.app.ongoing import OngoingCampaign
+    from optrack.app.running import start_next
+    from optrack.cli.follow import Results, say_waiting
+
+    call.recover()
+    results = Results(call, single=False)
     tried: set[str] = set()
-    while True:
-        try:
-            run = start_next(
-                call.project,
-                by=by,
-                wait=wait,
-                without=tried,
-                sequential=everything,
-                resume=resume,
-                say=say_waiting,
-            )
-        except NothingToRunError:
-            if not tried:
-                raise
-            return results.finish()
-        except OptrackError as error:
-            return results.abort(error)
-        tried.add(call.project.reader.run(run).item)
-        if detach:
-            results.detach(run)
-        elif results.follow(run) != 130 and everything:
+    with OngoingCampaign(call.settings, call.project.written.name) as campaign:
+
+        def waits(text: str) -> None:
+            campaign.waits(text)
+            say_waiting(text)
+
+        while True:
+            if campaign.is_to_end:
+                campaign.why = "it was asked to end after the item that ran"
+                output.say(f"the campaign ends: {campaign.why}")
+                return results.finish()
+            try:
+                run = start_next(
+                    call.project,
+                    by=by,
+                    wait=wait or bool(tried),
+                    without=tried,
+                    sequential=True,
+                    resume=resume,
+                    say=waits,
+                )
+            except OptrackError as error:
+                campaign.why = error.message
+                if isinstance(error, NothingToRunError) and tried:
+                    return results.finish()
+                return results.abort(error)
+            campaign.runs()
+            tried.add(call.project.reader.run(run).item)
+            if results.follow(run) == 130:
+                campaign.why = "its run was stopped on request"
+                return results.finish()
             tried |= results.add_companions(run)
-            continue
-        return results.finish()
 
 
 def _explain(call: Call, by: str) -> int:
@@ -198,25 +225,43 @@ def run(call: Call, items: tuple[str, ...], dry_run: bool, detach: bool, wait: b
 @click.argument("run", required=False)
 @standard
 def attach(call: Call, run: str | None) -> int:
-    """Follow a run that is going on, by default the latest, until it has ended. Ctrl-C stops the run."""
-    from optrack.app.running import going, recover
+    """Follow a run until it has ended: a run's id or an item's, by default the run that is going on.
+
+    Ctrl-C leaves, and the run goes on; `optrack stop` ends it.
+    """
+    from optrack.app.running import find_run, recover
     from optrack.cli.follow import Results
 
     recover(call.project)
-    found = call.project.reader.run(run) if run is not None else going(call.project)
+    found = find_run(call.project, run, goes_on=run is None)
     results = Results(call, single=True)
-    results.follow(found.beside or found.id)
+    results.follow(found.beside or found.id, leaves=True)
     return results.finish()
 
 
 @click.command("stop")
-@click.argument("run")
+@click.argument("run", required=False)
 @click.option("--force", is_flag=True, help="shorten the grace that the server gets")
+@click.option(
+    "--after-item", is_flag=True, help="end the campaign (`next --all`) when the item that runs has ended"
+)
 @standard
-def stop(call: Call, run: str, force: bool) -> int:
-    """Ask a run to stop, wait until it is torn down and recorded, and say how it ended."""
+def stop(call: Call, run: str | None, force: bool, after_item: bool) -> int:
+    """Ask a run to stop, wait until it is torn down and recorded, and say how it ended.
+
+    RUN is a run's id or an item's, by default the run that is going on. A campaign ends with its run, and also
+    where it only waits for the host; `optrack next --all` goes on with it.
+    """
+    from optrack.app.ongoing import end_after_item, end_waiting
     from optrack.app.running import stop as ask_to_stop
     from optrack.cli.follow import Results
+
+    if after_item or run is None:
+        act = end_after_item if after_item else end_waiting
+        state = act(call.settings, call.project.written.name)
+        if state is not None:
+            _say_campaign(call, state)
+            return 0
 
     found = ask_to_stop(call.project, run, force=force)
     output.say(f"stopping {found.id}: waiting for the teardown")
@@ -224,3 +269,9 @@ def stop(call: Call, run: str, force: bool) -> int:
     results.follow(found.beside or found.id)
     results.finish()
     return 0
+
+
+def _say_campaign(call: Call, state: CampaignState) -> None:
+    from optrack.app.answers.items import CampaignAnswer
+
+    emit(call, CampaignAnswer(campaign=state), lambda: state.text)

@@ -12,6 +12,9 @@ from optrack.model.judgement import Effect, Verdict
 from optrack.model.metrics import Better
 from optrack.model.value import Frozen
 
+_SPARE = 0.08
+"""What is added to that chance where a single degree of freedom shows the spread, which then is mostly too small."""
+
 MOST_LAUNCHES = 100
 """Beyond this many launches a side no number is promised."""
 
@@ -100,8 +103,9 @@ def _improvement_tail(rules: Rules) -> float:
 def launches_needed(found: Estimate, rules: Rules) -> int | None:
     """Return how many launches a side will decide with a chance of 80%; None if that is more than `MOST_LAUNCHES`."""
     least = max(found.launches + 1, first_look(rules))
+    wanted = _POWER + _SPARE / found.freedom**2
     chances = ((count, chance_to_decide(found, rules, count)) for count in range(least, MOST_LAUNCHES + 1))
-    return next((count for count, chance in chances if chance >= _POWER), None)
+    return next((count for count, chance in chances if chance >= wanted), None)
 
 
 def chance_to_decide(found: Estimate, rules: Rules, launches: int) -> float:

@@ -55,7 +55,9 @@ class Log(Frozen):
 
     @cached_property
     def _beside(self) -> Mapping[str, Run]:
-        return {run.beside: run for run in self.runs if run.beside}
+        shared = {run.id: run.session.baseline for run in self.runs if run.session.baseline}
+        found = {run: self._by_id[other] for run, other in shared.items() if other in self._by_id}
+        return {run.beside: run for run in self.runs if run.beside} | found
 
     @cached_property
     def _known(self) -> Mapping[str, ItemState]:

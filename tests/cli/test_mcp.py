@@ -105,3 +105,56 @@ async def test_a_plan_goes_from_load_to_exported_log(tmp_path: Path) -> None:
     with sqlite3.connect(folder / ".optrack" / "optrack.db") as database:
         actors = {who for (who,) in database.execute("SELECT who FROM transition_record")}
     assert actors <= {"agent-7", "optrack"} and "agent-7" in actors
+
+
+async def test_the_tools_do_what_the_commands_do(folder: Path, tmp_path: Path) -> None:
+    from mcp.client.session import ClientSession
+    from mcp.client.stdio import stdio_client
+
+    (folder / "output.txt").write_text("Output token throughput (tok/s):  88.80\n", encoding="utf-8")
+    async with (
+        stdio_client(parameters(folder, tmp_path)) as (read, write),
+        ClientSession(read, write) as session,
+    ):
+        await session.initialize()
+        for name, arguments in (
+            ("diff", {"candidate": "1A", "baseline": "baseline"}),
+            ("audit", {}),
+        ):
+            jsonschema.validate(await told(session, name, **arguments), answer_schema(name))
+        checked = await told(session, "plan_check")
+        jsonschema.validate(checked, answer_schema("plan-check"))
+        assert checked["errors"] == 0
+        planned = await told(session, "dry_run", item="1A")
+        assert planned["item"] == "1A" and planned["bench"]
+        accepted = await told(session, "accept", field="packages.*", why="the same wheels", item="1A")
+        assert accepted["acceptance"]["who"] == "agent-7"
+        adopted = await told(session, "adopt", item="1B", why="we keep it", anyway=True)
+        assert adopted["adoption"]["item"] == "1B"
+        assert await told(session, "undo_adoption") == {"schema_version": 1, "undone": "1B"}
+        imported = await told(session, "import", item="2", files=["output.txt"])
+        assert imported["results"][0]["run"]["item"] == "2"
+        assert "elsewhere" in " ".join(imported["results"][0]["run"]["notes"]).lower()
+        assert "log" in (await refused(session, "log", run="1A"))["message"]
+        assert "factors" in (await refused(session, "ablate", item="1B"))["message"]
+        assert "no run" in (await refused(session, "stop"))["message"]
+
+
+async def test_a_parameter_that_a_tool_does_not_take_gets_the_error_of_the_contract(
+    folder: Path, tmp_path: Path
+) -> None:
+    from mcp.client.session import ClientSession
+    from mcp.client.stdio import stdio_client
+
+    async with (
+        stdio_client(parameters(folder, tmp_path)) as (read, write),
+        ClientSession(read, write) as session,
+    ):
+        await session.initialize()
+        misspelt = await refused(session, "results", waht="1A")
+        assert (misspelt["code"], misspelt["exit_code"]) == ("usage", 2)
+        assert "what" in misspelt["hint"]
+        assert "status" in (await refused(session, "mark", item="1A", why="x"))["message"]
+        wrong = await refused(session, "mark", item="1A", status="done", why="x")
+        assert "completed" in wrong["message"] and "http" not in wrong["message"]
+        assert wrong["exit_code"] == 2

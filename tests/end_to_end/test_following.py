@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 
 from tests.end_to_end.campaigns import QUICK, Make, ended, item, wait_for
 
@@ -52,3 +53,27 @@ def test_the_same_results_are_imported_once(make: Make) -> None:
     assert again.code == 2 and "already" in again.err
     (project.folder / "out.txt").write_text("score = 5.5\n")
     assert project.call("import", "out.txt", "--item", "1").code == 0
+
+
+def test_looking_ends_nothing_and_needs_no_id(make: Make) -> None:
+    bench = "bench: 'echo begun; while [ ! -e looked ]; do sleep 0.05; done; bash bench.sh'"
+    project = make(item("1", "Watched", bench), base=ONCE)
+    assert project.call("log").code == 2
+    assert project.call("stop").code == 2
+    run = json.loads(project.call("run", "1", "--detach", "--json").out)["run"]["id"]
+    logs = project.folder / ".optrack" / "runs" / run
+    wait_for(lambda: any("begun" in log.read_text() for log in logs.glob("*/bench.log")), "the pass")
+    following = project.start("log", "1", "--which", "bench", "-f")
+    assert following.stdout is not None and following.stdout.readline() == "begun\n"
+    attached = project.start("attach", "1", "--json")
+    assert attached.stderr is not None and "launch" in attached.stderr.readline()
+    for looking in (following, attached):
+        looking.send_signal(signal.SIGINT)
+    assert ended(following).code == 130
+    left = ended(attached)
+    assert left.code == 130 and json.loads(left.out)["run"] == {"id": run, "outcome": None}
+    assert json.loads(project.call("show", "--json").out)["run"]["id"] == run
+    assert project.call("stop", "nothing").code == 2
+    stopped = project.call("stop", "1", "--json")
+    assert json.loads(stopped.out)["run"]["outcome"] == "interrupted"
+    assert "begun" in project.call("log", "--which", "bench").out

@@ -262,28 +262,33 @@ class Campaign:
         self._runs.setdefault(-1, []).append(_evidence(made[-1]))
 
     def _run_blocks(self) -> None:
+        """Measure three items at a time between two blocks of the baseline."""
         design, items = self._design, range(len(self._truths))
-        blocks = []
-        for item in items:
-            begin = self._time
-            block = _evidence([self.launch(item, k) for k in range(design.launches)])
-            blocks.append((block, (begin + self._time - 1) / 2))
-        middle = (design.first - 1) / 2
-        end = self._time + middle
-        after = _evidence([self.launch(-1, k) for k in range(design.first)])
-        self._runs |= {item: [block] for item, (block, _) in zip(items, blocks, strict=True)}
-        for item, (block, at) in zip(items, blocks, strict=True):
-            runs = {str(name): runs for name, runs in self._runs.items() if name != item}
-            rules = self._rules().model_copy(update={"history": history_of(runs)})
-            weight = (at - middle) / (end - middle)
-            before = self._runs[-1][0]
-            found = estimate(
-                block, before, interleaved=False, history=rules.history, after=after, weight=weight
-            )
-            assert found is not None
-            conclusion = conclude(found, rules, "higher")
-            assert conclusion is not None
-            self.conclusions.append((conclusion, design.launches + 2 * design.first / len(items)))
+        before, middle = self._runs[-1][0], (design.first - 1) / 2
+        for begin in items[::3]:
+            blocks = []
+            for item in items[begin : begin + 3]:
+                first = self._time
+                block = _evidence([self.launch(item, k) for k in range(design.launches)])
+                blocks.append((item, block, (first + self._time - 1) / 2))
+            end = self._time + (design.first - 1) / 2
+            after = _evidence([self.launch(-1, k) for k in range(design.first)])
+            for item, block, at in blocks:
+                weight = (at - middle) / (end - middle)
+                self.conclusions.append((self._between(block, before, after, weight), design.launches))
+                self._runs[item] = [block]
+            self._runs[-1].append(after)
+            before, middle = after, end
+        cost = design.first * len(self._runs[-1]) / len(items)
+        self.conclusions = [(conclusion, made + cost) for conclusion, made in self.conclusions]
+
+    def _between(self, ours: Evidence, before: Evidence, after: Evidence, weight: float) -> Conclusion:
+        rules = self._rules()
+        found = estimate(ours, before, interleaved=False, history=rules.history, after=after, weight=weight)
+        assert found is not None
+        conclusion = conclude(found, rules, "higher")
+        assert conclusion is not None
+        return conclusion
 
 
 def _evidence(made: Sequence[tuple[Launch, int]]) -> Evidence:
@@ -364,7 +369,7 @@ TOGETHER = (
     Design("at most 8 pairs", 8, sequential=True),
     Design("4 rounds of 6", 4, together=6),
     Design("at most 6 rounds", 6, sequential=True, together=6),
-    Design("blocks of 4, 12 x 2, 4", 2, block=True),
+    Design("blocks of 4, 3 x 2, 4", 2, block=True),
 )
 
 

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from optrack.app.answers import Answer, View
 from optrack.app.answers.runs import RunView
+from optrack.app.ongoing import CampaignState
 from optrack.judge.calibration import Expectation
 from optrack.judge.spread import Sensitivity
 from optrack.model.item import Adoption, ItemState, Note
@@ -67,6 +68,13 @@ class StatusAnswer(Answer):
     title: str
     items: tuple[ItemStanding, ...]
     sensitivity: Sensitivity | None = None
+    campaign: CampaignState | None = Field(default=None, exclude_if=lambda campaign: campaign is None)
+
+
+class CampaignAnswer(Answer):
+    """`stop --after-item`, `stop` of a campaign that waits: how far the campaign is."""
+
+    campaign: CampaignState
 
 
 class PlanHead(View):
