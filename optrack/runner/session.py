@@ -175,8 +175,7 @@ class Session:
             asked = arm.recipe.gpus
             shown = self.gpus[:asked] if isinstance(asked, int) else asked or self.gpus
             env["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, shown))
-        if arm.repo is not None:
-            env["REPO"] = str(arm.repo)
+        env |= {"REPO": str(arm.repo)} if arm.repo is not None else {}
         return env | {
             "PORT": str(place.port),
             "RUN_DIR": str(place.run_dir),
