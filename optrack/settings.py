@@ -143,17 +143,29 @@ def private_state(state: Path) -> None:
             (state / ".gitignore").write_text("*\n", encoding="utf-8")
 
 
-def project_salt(state: Path) -> bytes:
-    """Return the key with which this project's secrets are digested, made at the first call.
+def salt_file(settings: Settings) -> Path:
+    """Return the file of the key that belongs to a project's database, beside it: the folders that share a database
+    share the key, so that one machine, or one secret, is the same in each."""
+    text = settings.database
+    if "://" in text:
+        text = text.partition("://")[2].partition("?")[0].removeprefix("/")
+    path = Path(text).expanduser()
+    own = settings.state / "salt"
+    return own if path.is_relative_to(settings.state) else path.with_name(f"{path.name}.salt")
 
-    It never leaves the project folder: equal secrets give equal digests within one project only. Who may look at
-    the project of somebody else, but neither read the key nor record anything, gets one for the moment.
+
+def database_salt(path: Path, state: Path) -> bytes:
+    """Return the key with which a database's secrets are digested, from its file, made at the first call.
+
+    A project that had a key of its own before it shared a database gives that. Who may look at the project of
+    somebody else, but neither read the key nor record anything, gets one for the moment.
     """
-    path = state / "salt"
     if not path.exists():
         private_state(state)
-        fresh = path.with_name(f"salt-{os.getpid()}")
-        fresh.write_bytes(secrets.token_bytes(32))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_name(f"{path.name}-{os.getpid()}")
+        before = state / "salt"
+        fresh.write_bytes(before.read_bytes() if before.exists() else secrets.token_bytes(32))
         fresh.chmod(0o600)
         try:
             os.link(fresh, path)
@@ -164,6 +176,6 @@ def project_salt(state: Path) -> bytes:
     try:
         return path.read_bytes()
     except PermissionError:
-        if os.access(state, os.W_OK):
+        if os.access(path.parent, os.W_OK):
             raise
         return secrets.token_bytes(32)

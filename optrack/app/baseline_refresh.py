@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
@@ -93,7 +94,9 @@ def _stale(campaign: Campaign, base: Item) -> str | None:
     if resolved is not None and treatment(campaign.gate.data(resolved.data), run.recipe):
         return "its recipe is another one now"
     measured = measurement(run, campaign.plan.metric.name)
-    aged = ageing(measured, datetime.now(UTC), {"boot": own_identity().boot_id})
+    kernel = run.snapshot.hardware.kernel if run.snapshot and run.snapshot.hardware else None
+    is_same_system = kernel is not None and kernel.release == os.uname().release
+    aged = ageing(measured, datetime.now(UTC), {} if is_same_system else {"boot": own_identity().boot_id})
     return aged[0].rstrip(".") if aged else None
 
 

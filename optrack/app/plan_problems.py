@@ -11,6 +11,7 @@ from optrack.app.plan_check import check
 from optrack.engines.protocol import Place
 from optrack.engines.registry import engine_named
 from optrack.errors import PlanError
+from optrack.judge.known_variables import nearly_known
 from optrack.metrics.registry import RULES_ONLY, parser_named
 from optrack.model.plan import Item, Plan, Problem
 from optrack.model.recipe import Recipe
@@ -80,6 +81,10 @@ def _of_engine(plan: Plan, item: Item | None, recipe: Recipe, python: str) -> It
         )
         hint = "`ready: {http: /health}` or `{log: REGEX}`; `{tcp: true}` if the open port is enough"
         yield _problem("warning", plan, item, ("ready", "launch"), message, hint)
+    for name in recipe.env:
+        if (near := nearly_known(name)) is not None:
+            message = f"no library that is known here reads {name}"
+            yield _problem("warning", plan, item, (f"env.{name}", "env"), message, f"did you mean {near}?")
     for message in engine.problems(recipe):
         names = re.findall(r"[A-Za-z][\w-]*", message)
         named = [f"{table}.{name}" for name in names for table in ("server", "env")]

@@ -21,7 +21,7 @@ from optrack.plan.read import parse_plan
 from optrack.plan.resolve import resolve
 from optrack.plan.schedule import improved_ids
 from optrack.plan.sync import stamp_of
-from optrack.settings import Settings, private_state, project_salt
+from optrack.settings import Settings, database_salt, private_state, salt_file
 from optrack.store.read import Reader
 from optrack.store.schema import database_path, standing
 
@@ -173,7 +173,9 @@ class Project:
         return Gate(self._salt, self._known_secrets)
 
     def _salt(self) -> bytes:
-        return project_salt(self._scratch_folder if self.scratch is not None else self.settings.state)
+        if self.scratch is not None:
+            return database_salt(self._scratch_folder / "salt", self._scratch_folder)
+        return database_salt(salt_file(self.settings), self.settings.state)
 
     def _known_secrets(self) -> frozenset[str]:
         try:

@@ -42,10 +42,10 @@ def _salt() -> bytes:
     """Return the project's salt where there is one, else a key that nobody knows."""
     from pathlib import Path
 
-    from optrack.settings import load_settings
+    from optrack.settings import load_settings, salt_file
 
     try:
-        return (load_settings(Path.cwd()).state / "salt").read_bytes()
+        return salt_file(load_settings(Path.cwd())).read_bytes()
     except (OptrackError, OSError):
         return token_bytes(32)
 

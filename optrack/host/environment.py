@@ -19,7 +19,7 @@ from optrack.model.snapshot import Disagreement, Environment, Program, WatchedFi
 def passed_environment(
     env: Mapping[str, str | None], *, names: Collection[str], salt: bytes, places: Mapping[str, str]
 ) -> Environment:
-    """Return what the runner passes: performance-relevant variables by value, the others by keyed digest.
+    """Return what the runner passes: performance-relevant variables, and the others apart from them.
 
     `names` are relevant beside the table (the recipe's own, the settings'); `places` are texts that differ in
     every run (its folder) and what stands for them.
@@ -146,9 +146,11 @@ def _relevant(
 def _others(
     env: Mapping[str, str], names: Collection[str], salt: bytes, places: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the variables that aren't known to change performance by keyed digest, noise left out."""
+    """Return the variables that aren't known to change performance, noise left out; a long value by its digest."""
     return {
-        name: keyed_digest(in_place(value, places), salt)
+        name: mask_value(name, in_place(value, places), salt)
+        if len(value) <= _LONGEST_VALUE
+        else keyed_digest(in_place(value, places), salt)
         for name, value in sorted(env.items())
         if not is_relevant(name, names) and not is_noise(name)
     }
@@ -217,6 +219,8 @@ def own_places(env: Mapping[str, str]) -> dict[str, str]:
         if name in ("RUN_DIR", "OPTRACK_RUN_DIR") and value.startswith("/") and len(value) > 4
     }
 
+
+_LONGEST_VALUE = 4096
 
 WHOLE_LIMIT_BYTES = 256 * 2**20
 """Up to this size a file's whole content is digested; of a larger one its size and both ends."""

@@ -101,7 +101,10 @@ def processes_part(
     workers = observed or [member for member in members if not member.shell] or list(members)
     allowed = allowances([member.pid for member in workers], proc=proc)
     part = _tree(members, allowed, salt=salt, places=places, port=port)
-    return part.model_copy(update={"cgroup": cgroup_limits(workers[0].pid, proc=proc)}) if workers else part
+    if not workers:
+        return part
+    used = _used([member.pid for member in members], proc)
+    return part.model_copy(update={"cgroup": cgroup_limits(workers[0].pid, proc=proc), "used": used})
 
 
 def ended_processes_part(
@@ -147,6 +150,26 @@ def allowances(pids: Sequence[int], *, proc: Path = Path("/proc"), policy: bool 
         scheduler=_common(pids, _policy),
         limits={name: _common(pids, partial(_soft_limit, proc, title)) for name, title in _LIMITS.items()},
     )
+
+
+def _used(pids: Sequence[int], proc: Path) -> dict[str, int]:
+    """Return the most open files of any of the processes, and its most locked memory and stack in bytes."""
+    sizes = {
+        name: max((_kilobytes(proc, pid, key) for pid in pids), default=0) * 1024
+        for name, key in (("locked_memory", "VmLck"), ("stack", "VmStk"))
+    }
+    return {"open_files": max((_open_files(proc, pid) for pid in pids), default=0), **sizes}
+
+
+def _kilobytes(proc: Path, pid: int, key: str) -> int:
+    return int((_status(proc, pid, key) or "0").split()[0])
+
+
+def _open_files(proc: Path, pid: int) -> int:
+    try:
+        return sum(1 for _ in (proc / str(pid) / "fd").iterdir())
+    except OSError:
+        return 0
 
 
 def _common(pids: Sequence[int], read: Callable[[int], Any]) -> Any:

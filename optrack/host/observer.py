@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from dataclasses import dataclass, replace
@@ -63,10 +64,13 @@ class TreeObserver:
             self._see({pid})
 
     def stop(self) -> None:
-        """Look no more."""
+        """Look once more, if anything lives, and then no more."""
         self._stopped.set()
         if self._thread is not None:
             self._thread.join(1.0)
+            with self._lock:
+                self._see(set(), at_last=True)
+            self._thread = None
 
     @property
     def members(self) -> list[Member]:
@@ -103,7 +107,7 @@ class TreeObserver:
                 self._see(set())
             cost = time.thread_time() - start
 
-    def _see(self, more: set[int]) -> None:
+    def _see(self, more: set[int], *, at_last: bool = False) -> None:
         """Read what is new of the tree's processes: other programs, other titles, what was mapped since."""
         assert self._leader is not None
         pids = {*self._observed, *more, *self._descendants()}
@@ -124,7 +128,7 @@ class TreeObserver:
         for pid, seen in self._observed.items():
             if read_link(self._proc / str(pid) / "exe") is not None:
                 seen.last_s = now
-                self._read_maps(seen, now - seen.first_s)
+                self._read_maps(seen, math.inf if at_last else now - seen.first_s)
 
     def _has_changed(self, pid: int) -> bool:
         """Whether a process is new or runs another command line than at the last look."""

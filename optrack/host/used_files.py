@@ -15,8 +15,8 @@ from optrack.host.process_tree import Deadline, Member, read_bytes, read_link
 from optrack.judge.variables import plain
 from optrack.model.snapshot import WatchedFile
 
-SEARCH_S = 2.0
-"""So long the files of one look may be searched for and read."""
+SEARCH_S = 10.0
+"""So long the files of one look may be searched for and read; most take a tenth of a second."""
 
 _MOST_FILES = 3000
 _MOST_SOURCES = 500
@@ -79,8 +79,9 @@ def with_later_look(
         if old is None:
             new = since is not None and (about.changed_s or 0.0) >= since
             found[name] = about.model_copy(update={"written": True}) if new else about
-        elif isinstance(old, WatchedFile) and about.sha256 not in (old.sha256, *(old.later or ())):
-            later = [*(old.later or ()), str(about.sha256)][:_MOST_LATER]
+        elif isinstance(old, WatchedFile) and None not in (old.sha256, about.sha256):
+            seen = [text for text in (*(old.later or ()), about.sha256) if text not in (None, old.sha256)]
+            later = list(dict.fromkeys(map(str, seen)))[:_MOST_LATER] or None
             found[name] = old.model_copy(update={"later": later})
     return found
 
@@ -95,6 +96,8 @@ class _Search:
         self._until = Deadline(SEARCH_S)
         self._roles: dict[Path, str] = {}
         self._read: set[Path] = set()
+        self._listings: dict[Path, frozenset[str]] = {}
+        self._built: dict[tuple[Path, str], list[str]] = {}
 
     def command(self, words: Sequence[str], cwd: Path, env: Mapping[str, str], role: str = "named") -> None:
         """Take up the files that a command's words name, and what the scripts among them use."""
@@ -178,9 +181,12 @@ class _Search:
     ) -> Iterator[Path]:
         """Take up the files that a module's texts name, and yield those that it runs."""
         for word in dict.fromkeys(_QUOTED.findall(text)):
+            first, slash, _ = word.partition("/")
             for place in dict.fromkeys((cwd, source.parent)):
-                self.add(place / word, "mentioned")
-                if self.add(place / f"{word}.py", "mentioned"):
+                within = self._listing(place)
+                if first in within or first in ("", ".", ".."):
+                    self.add(place / word, "mentioned")
+                if (slash or f"{word}.py" in within) and self.add(place / f"{word}.py", "mentioned"):
                     yield place / f"{word}.py"
         for dots, module in _imported(text):
             places = [_above(source, dots)] if dots else [source.parent, top, cwd, *roots]
@@ -207,15 +213,35 @@ class _Search:
         parts = [part for part in module.split(".") if part]
         for place in dict.fromkeys(places):
             files: list[Path] = []
-            for count in range(1, len(parts) + 1):
-                base = place.joinpath(*parts[:count])
-                ends = (base / "__init__.py", base / "__main__.py", base.with_name(f"{base.name}.py"))
-                files += [path for path in ends if self.add(path, "mentioned")]
-                if base.parent.is_dir():
-                    files += [so for so in base.parent.glob(f"{base.name}.*.so") if self.add(so, "mentioned")]
+            folder = place
+            for name in parts:
+                within = self._listing(folder)
+                ends = [f"{name}.py", *self._built.get((folder, name), ())]
+                files += [
+                    folder / end for end in ends if end in within and self.add(folder / end, "mentioned")
+                ]
+                if name not in within:
+                    break
+                folder = folder / name
+                inner = [
+                    folder / end for end in ("__init__.py", "__main__.py") if end in self._listing(folder)
+                ]
+                files += [path for path in inner if self.add(path, "mentioned")]
             if files:
                 return files
         return []
+
+    def _listing(self, folder: Path) -> frozenset[str]:
+        """Return the names in a folder, read once; none where it can't be read."""
+        if folder not in self._listings:
+            try:
+                self._listings[folder] = frozenset(entry.name for entry in folder.iterdir())
+            except OSError:
+                self._listings[folder] = frozenset()
+            for name in self._listings[folder]:
+                if name.endswith(".so"):
+                    self._built.setdefault((folder, name.partition(".")[0]), []).append(name)
+        return self._listings[folder]
 
 
 def _described(path: Path, role: str, until: Deadline) -> WatchedFile:

@@ -168,7 +168,8 @@ def unseen_treatment(
             found.append("The patch was to change the code, and the code of both runs is the same.")
         else:
             change = f"{_shown(before)} in the baseline and {_shown(after)} in the candidate"
-            found.append(f"{name} was to be {change}, and both runs had {_shown(ours)}.")
+            seen = "neither run had it set" if ours is None else f"both runs had {_shown(ours)}"
+            found.append(f"{name} was to be {change}, and {seen}.")
     return tuple(found)
 
 

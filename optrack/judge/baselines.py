@@ -70,18 +70,23 @@ def ageing(
 
 
 def ageing_differences(measured: BaselineMeasurement, reasons: Sequence[str]) -> tuple[Difference, ...]:
-    """Return a baseline's age as differences that make a comparison with it unfair."""
-    return tuple(
-        Difference(
-            field="baseline.age",
-            baseline=measured.at.isoformat(),
-            candidate=None,
-            cls="unexplained",
-            severity="blocking",
-            meaning=f"{reason} It has to be measured again ({measured.run} is stale).",
+    """Return a baseline's age as differences that make a comparison with it unfair; a restart of the host is a note,
+    since kernel, driver and clocks are compared by themselves."""
+    found = []
+    for reason in reasons:
+        is_restart = reason.startswith(_AGED["boot"])
+        again = "" if is_restart else f" It has to be measured again ({measured.run} is stale)."
+        found.append(
+            Difference(
+                field="baseline.boot" if is_restart else "baseline.age",
+                baseline=measured.at.isoformat(),
+                candidate=None,
+                cls="volatile" if is_restart else "unexplained",
+                severity="note" if is_restart else "blocking",
+                meaning=reason + again,
+            )
         )
-        for reason in reasons
-    )
+    return tuple(found)
 
 
 def unseen_code(snapshots: Sequence[Snapshot | None]) -> tuple[Difference, ...]:

@@ -3,6 +3,7 @@ comparison."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
@@ -12,9 +13,9 @@ from optrack.judge.coverage import covering_bench, covering_leaf
 from optrack.judge.field_table import Field
 from optrack.judge.fields import dotted, field_of, leaves, sentence
 from optrack.judge.file_use import by_file_use, file_differences, watched
-from optrack.judge.processes import process_differences
+from optrack.judge.processes import process_differences, with_ample_limits
 from optrack.judge.unseen import Repositories, captured, missing_part, unseen_sections, with_unfound
-from optrack.judge.variable_use import by_the_program
+from optrack.judge.variable_use import by_the_program, by_use, told_alike
 from optrack.judge.variables import is_noise
 from optrack.model.judgement import Comparison, Difference
 from optrack.model.part import Part, plain
@@ -53,6 +54,10 @@ def differences(
     table notes them; fields of the login, of a launch or of optrack itself never appear.
     """
     found: list[Difference] = []
+    if candidate.env is not None and baseline.env is not None:
+        ours_env, theirs_env = told_alike(candidate.env, baseline.env)
+        candidate = candidate.model_copy(update={"env": ours_env})
+        baseline = baseline.model_copy(update={"env": theirs_env})
     for part in PARTS:
         if part in ("bench", "work"):
             continue
@@ -72,6 +77,9 @@ def differences(
         _without_echoes(found), candidate.env or Environment(), baseline.env or Environment()
     )
     found.extend(_bench_differences(baseline, candidate, found, declared))
+    found = with_ample_limits(found, candidate.processes, baseline.processes)
+    named = {leaf.removeprefix("env.") for leaf in declared if leaf.startswith("env.")}
+    found = by_use(found, candidate.env or Environment(), baseline.env or Environment(), named)
     found = list(settled(found, accepted))
     order = {"unexplained": 0, "unknown": 1, "volatile": 2, "declared": 3}
     return tuple(sorted(found, key=lambda d: (d.severity != "blocking", order[d.cls])))
@@ -104,17 +112,20 @@ def _bench_differences(
         sides = [getattr(side.bench, part) or getattr(side, part) for side in (baseline, candidate)]
         if all(captured(side) for side in sides):
             found.extend(_part_differences(part, sides[0], sides[1], declared))
-    told = {(d.field.rpartition("env.passed.")[2], _text(d.baseline), _text(d.candidate)) for d in shown}
-    told |= {(d.field.rpartition("env.server.")[2], _text(d.baseline), _text(d.candidate)) for d in shown}
+    told = {(_variable(d), _text(d.baseline), _text(d.candidate)) for d in shown}
     fresh = [
         _of_the_benchmark(d)
         for d in found
-        if not _is_unseen(d)
-        and (d.field.rpartition("env.server.")[2], _text(d.baseline), _text(d.candidate)) not in told
+        if not _is_unseen(d) and (_variable(d), _text(d.baseline), _text(d.candidate)) not in told
     ]
     fresh += process_differences("bench.processes", theirs.processes, ours.processes, declared)
     leaf = covering_bench(declared)
     return [d if leaf is None else _declared_by(d, leaf) for d in fresh]
+
+
+def _variable(difference: Difference) -> str:
+    """Return the name of a variable without whose it is, and of anything else its field."""
+    return re.sub(r"^env\.(?:server|passed|other)\.", "env.", difference.field)
 
 
 def _is_unseen(difference: Difference) -> bool:
@@ -260,8 +271,11 @@ def _settled(difference: Difference, accepted: Collection[str]) -> Difference:
 
 
 def is_accepted(field: str, accepted: Collection[str]) -> bool:
-    """Whether a field is named by `accepted`: by its name, by the name of what it is in, or by a pattern with
-    `*`."""
+    """Whether a field is named by `accepted`: by its name, by the name of what it is in, by a pattern with `*`, or by
+    the plain name of a variable or process."""
+    plain = re.sub(r"^(?:bench\.)?(?:env\.(?:server|passed|other)|processes)\.", "", field)
+    if plain != field and any(plain == name or plain.startswith(f"{name}.") for name in accepted):
+        return True
     return any(
         field in (name, f"files.{name}.sha256")
         or field.startswith(f"{name}.")

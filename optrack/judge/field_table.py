@@ -106,7 +106,7 @@ _ENV = (
     ),
     _informative(
         "env.other.*",
-        "not known to change performance; by keyed digest, shown but not judged",
+        "not known to change performance: it counts where something that ran reads it",
         label="{leaf}",
         noted=True,
     ),

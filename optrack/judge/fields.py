@@ -60,6 +60,8 @@ def sentence(field: Field, path: tuple[str, ...], baseline: Any, candidate: Any)
     if field.pattern.endswith("edited_in_run"):
         return _edited(path, baseline, candidate)
     name, before, after = _capital(label), _shown(baseline), _shown(candidate)
+    if field.pattern.endswith("edited.*"):
+        return f"{name} was edited, added or removed: it is not the same in the two runs."
     if len(before) + len(after) > 2 * _LONG:
         return f"{name} differs between baseline and candidate."
     if candidate is None:

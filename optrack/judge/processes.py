@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
@@ -12,6 +13,10 @@ from optrack.model.snapshot import Process, ProcessTree
 
 DRAWN = "…"
 """Stands in a command line for a word that was another at each start of the same side."""
+
+
+_AMPLE = {"open_files": 4096, "locked_memory": 64 * 2**20, "stack": 8 * 2**20}
+"""Limits below which one counts whatever was used when it was looked at."""
 
 
 class Line(NamedTuple):
@@ -71,6 +76,39 @@ def _joined(old: Process, new: Process) -> Process:
         if words != _executed(old) or old.started is not None
         else {"starts": starts, "brief": bool(old.brief or new.brief)}
     )
+
+
+def with_ample_limits(
+    found: Iterable[Difference], candidate: ProcessTree | None, baseline: ProcessTree | None
+) -> list[Difference]:
+    """Return the differences with a limit as a note where both sides' is ample: at least what nobody comes near to, and
+    four times what was used."""
+    return [_with_ample_limit(difference, candidate, baseline) for difference in found]
+
+
+def _with_ample_limit(
+    difference: Difference, candidate: ProcessTree | None, baseline: ProcessTree | None
+) -> Difference:
+    name = difference.field.rpartition(".limits.")[2]
+    if name not in _AMPLE or difference.severity == "note":
+        return difference
+    limits = [_limit(side) for side in (difference.baseline, difference.candidate)]
+    used = max((side.used.get(name, 0) for side in (candidate, baseline) if side is not None), default=0)
+    if any(limit is None or limit < max(_AMPLE[name], 4 * used) for limit in limits):
+        return difference
+    return difference.model_copy(
+        update={"severity": "note", "meaning": f"{difference.meaning} Neither was come near to."}
+    )
+
+
+def _limit(value: object) -> float | None:
+    """Return the tightest of the limits that processes have."""
+    texts = value if isinstance(value, list) else [value]
+    known = [
+        math.inf if text == "unlimited" else float(str(text)) if str(text).isdigit() else None
+        for text in texts
+    ]
+    return None if None in known or not known else min(limit for limit in known if limit is not None)
 
 
 def process_differences(

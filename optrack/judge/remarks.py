@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from optrack.judge.derived import derive
 from optrack.judge.failures import normalised
 from optrack.judge.log_text import clean_lines
+from optrack.judge.variable_use import unread_treatment
 from optrack.model.judgement import Judgement
 from optrack.model.metrics import means_of
 from optrack.model.run import Run
@@ -90,6 +91,7 @@ def with_remarks(judgement: Judgement, candidate: Run, baseline: Run | None) -> 
     found = derive(expressions, means_of(candidate.samples), theirs) if expressions else ()
     said = [f"{d.name} can't be computed: {d.problem}." for d in found if d.problem]
     if baseline is not None and candidate.snapshot is not None and baseline.snapshot is not None:
+        said += unread_treatment(candidate.snapshot, treatment(candidate.recipe, baseline.recipe))
         said += declined(candidate.snapshot, baseline.snapshot, treatment(candidate.recipe, baseline.recipe))
     return judgement.model_copy(
         update={"derived": {d.name: d.value for d in found}, "reasons": (*judgement.reasons, *said)}

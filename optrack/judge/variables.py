@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
 from urllib.parse import quote_from_bytes
 
 RELEVANT_PREFIXES: Mapping[str, str] = {
@@ -97,6 +98,19 @@ SESSION = re.compile(
 )
 """Variables of the login, the terminal and the shell: they say where somebody sat, not what runs."""
 
+HARMLESS = re.compile(
+    r"^(?:PYTHON(?:UNBUFFERED|DONTWRITEBYTECODE|STARTUP|_HISTORY|BREAKPOINT|IOENCODING|PYCACHEPREFIX|_COLORS|INSPECT|"
+    r"_BASIC_REPL)|\w*_(?:TOKEN|API_KEY|PASSWORD|SECRET)|TOKEN|TF_(?:CLI|VAR|DATA|PLUGIN|WORKSPACE|INPUT|LOG|IN)\w*|"
+    r"\w*_?COLORS?|CLICOLOR\w*|NO_COLOR|CI|USER|USERNAME|HOME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|TEMP|TMP|PATH|MANPATH|"
+    r"INFOPATH|_?(?:VIRTUAL_ENV|CONDA|MAMBA|UV|POETRY|PIP|PIPENV|PIPX|DIRENV|PYENV|RBENV|NVM|FNM|VOLTA|SDKMAN|ASDF|MISE|"
+    r"RUSTUP|CARGO|TOX|NIX|LMOD|MODULE\w*|LOADEDMODULES|HOMEBREW|CLAUDE\w*|CURSOR|WINDSURF|ANTHROPIC|CLOUDSDK|AWS|AZURE|"
+    r"GOOGLE|GH|GITHUB|GITLAB|BUILDKITE|JENKINS|NPM|npm|NODE_EXTRA|JUPYTER|JPY)(?:_\w*)?|GOPATH|GOROOT|GOBIN|"
+    r"SSL_CERT_\w+|\w+_CA_(?:BUNDLE|CERTS?)\w*|\w+_CA_CERTS_FILE|DEBIAN_FRONTEND|BROWSER|FZF_\w+|STARSHIP_\w+|MC_\w+|"
+    r"DEBUG_COLORS|GPG_\w+|IS_SANDBOX|container|CONTAINER_\w+|HF_HUB_DISABLE_(?:TELEMETRY|PROGRESS_BARS)|DO_NOT_TRACK|"
+    r"SPT_NOENV)$"
+)
+"""Variables of tools, shells and accounts: what they change is nobody's speed, whoever has their names."""
+
 OWN = re.compile(r"^(?:OPTRACK_\w*|PORT|RUN_DIR|RUN_ID|ITEM_ID|LAUNCH)$")
 """Variables that optrack sets itself; they differ in every run."""
 
@@ -118,9 +132,34 @@ def is_relevant(name: str, extra: Collection[str] = ()) -> bool:
         for known in extra
     ):
         return True
-    if PER_LAUNCH.match(name) or SESSION.match(name):
+    if PER_LAUNCH.match(name) or SESSION.match(name) or HARMLESS.match(name):
         return False
     return name.startswith(tuple(RELEVANT_PREFIXES)) or RELEVANT_PATTERN.search(name) is not None
+
+
+def is_certain(name: str) -> bool:
+    """Whether a variable counts without anybody being seen to read it: it is of a library's family, not one that only
+    its name makes look like an instrument."""
+    return is_relevant(name) and name.startswith(tuple(RELEVANT_PREFIXES))
+
+
+def named_in(texts: Iterable[str]) -> frozenset[str]:
+    """Return the variables whose values stand in a recipe's texts, as `$NAME` or `${NAME…}`."""
+    found = {name for text in texts for name in _USED.findall(text)}
+    return frozenset(name for name in found if not is_noise(name) and name not in ("TMPDIR", "REPO"))
+
+
+def texts_of(data: Any) -> Iterator[str]:
+    """Yield every text of a recipe, as plain data."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, Mapping):
+        yield from (text for value in data.values() for text in texts_of(value))
+    elif isinstance(data, (list, tuple)):
+        yield from (text for value in data for text in texts_of(value))
+
+
+_USED = re.compile(r"\$\{?([A-Za-z_]\w*)")
 
 
 def is_noise(name: str) -> bool:

@@ -79,7 +79,10 @@ class Disagreement(Part):
 
 
 class Environment(Part):
-    """Variables: passed to the commands, those of the server's processes (`observed_in`: which), digests of others."""
+    """Variables: passed to the commands, those of the server's processes (`observed_in`: which), and the others.
+
+    `read_by` has the names that were looked for in what ran, each with a file that reads it; null where none does.
+    """
 
     passed: Mapping[str, str] | None = None
     server: Mapping[str, Value] | None = None
@@ -88,6 +91,7 @@ class Environment(Part):
     observed_in: Text = None
     program: Program | None = None
     unreadable: list[str] | None = None
+    read_by: Mapping[str, Text] | None = None
 
 
 class AppliedArgument(Part):
@@ -186,11 +190,13 @@ class Process(Part):
 class ProcessTree(Allowances):
     """Processes of the server or of the benchmark, and what those that work may use.
 
-    `starts` says how often the tree was started (a server's launches, a benchmark's passes) and seen.
+    `starts` says how often the tree was started (a server's launches, a benchmark's passes) and seen; `used` how much
+    a process of it used of what the limits are for, at most.
     """
 
     count: int | None = None
     starts: int | None = None
+    used: Mapping[str, int] = {}
     tree: list[Process] = Field(default_factory=list)
     cgroup: ControlGroup | None = None
 

@@ -21,13 +21,16 @@ from optrack.host.external import ExternalServer
 from optrack.host.launch import StageFailed
 from optrack.host.observer import TreeObserver
 from optrack.host.patching import CopyError, CopyStoppedError, PatchError, patched_copy, repository_of
+from optrack.host.process_tree import Deadline
 from optrack.host.used_files import used_files, with_later_look
+from optrack.host.variable_search import SEARCH_S
 from optrack.host.witnessed import is_elsewhere, read_witnesses
 from optrack.judge.applied import arguments_part, rewritten_arguments
 from optrack.judge.difference import differences
 from optrack.judge.failures import plain_failure
 from optrack.judge.processes import joined
 from optrack.judge.unseen import unread_sentences
+from optrack.judge.variables import HARMLESS, is_certain, is_noise
 from optrack.model.events import PartsCaptured, Remarked
 from optrack.model.snapshot import Arguments, BenchProcesses, Environment, GitState, Snapshot, WatchedFile
 from optrack.runner.context import RunContext
@@ -84,6 +87,7 @@ def capture_server(launch: Launch) -> None:
     witnesses = read_witnesses(launch.place.run_dir, session.salt)
     unseen = launch.server.unseen if isinstance(launch.server, ExternalServer) else None
     launch.observer.stop()
+    arm.ran.add(launch.observer.members)
     if unseen is not None and not is_elsewhere(witnesses):
         launch.context.note_once(arm, unseen)
         keep(launch.context, arm, Snapshot(env=Environment(observed_in="unknown")))
@@ -146,9 +150,11 @@ def capture_passes(launch: Launch, observers: Sequence[TreeObserver]) -> None:
     What is otherwise in a later repetition is kept as one of several values.
     """
     session, arm = launch.context.session, launch.arm
-    arm.bench_members = [member for observer in observers for member in observer.members]
+    members = [member for observer in observers for member in observer.members]
+    arm.ran.add(members)
+    arm.bench_members = members
     seen = capture_bench(
-        [member for observer in observers for member in observer.members],
+        members,
         [member for observer in observers for member in observer.lasting],
         recipe_env=launch.recipe.env,
         salt=session.salt,
@@ -175,6 +181,25 @@ def with_later_pass(first: BenchProcesses, later: BenchProcesses) -> BenchProces
     if processes is not None and later.processes is not None:
         processes = joined(processes, later.processes)
     return first.model_copy(update={"env": env, "processes": processes})
+
+
+def with_readers(context: RunContext, arm: Arm, snapshot: Snapshot) -> Snapshot:
+    """Return the snapshot with which of its variables anything that ran can read; told from the files, once, when
+    nothing is measured any more."""
+    env, bench = snapshot.env, snapshot.bench.env if snapshot.bench else None
+    if env is None or context.stop.is_forced():
+        return snapshot
+    sides = [side for side in (env, bench) if side is not None]
+    seen = {name for side in sides for part in (side.passed, side.server, side.other) for name in part or ()}
+    packages = [part for part in (snapshot.packages, snapshot.bench and snapshot.bench.packages) if part]
+    read_by = arm.ran.read_by(
+        [name for name in seen if not HARMLESS.match(name) and not is_noise(name) and not is_certain(name)],
+        treatments=[name for name, value in arm.recipe.env.items() if value is not None],
+        code=[context.session.settings.project, *([arm.repo] if arm.repo is not None else [])],
+        packages=[Path(folder) for part in packages if part.python for folder in part.python.folders or ()],
+        until=Deadline(SEARCH_S),
+    )
+    return snapshot.model_copy(update={"env": env.model_copy(update={"read_by": read_by})})
 
 
 def capture_files(launch: Launch) -> None:

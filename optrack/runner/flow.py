@@ -26,6 +26,7 @@ from optrack.runner.capture import (
     close_code,
     patched_code,
     take_code,
+    with_readers,
 )
 from optrack.runner.context import RunContext
 from optrack.runner.launch import Launch, choose_place
@@ -216,7 +217,7 @@ def look_again(context: RunContext, arm: Arm) -> None:
     close_code(context, arm)
     load = arm.sampler.summary() if arm.sampler is not None else None
     seen = arm.snapshot.model_copy(update={"load": load})
-    after = capture_after(seen, salt=context.session.salt)
+    after = with_readers(context, arm, capture_after(seen, salt=context.session.salt))
     context.store.record(arm.run.id, PartsCaptured.of(after, arm.snapshot))
 
 

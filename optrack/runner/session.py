@@ -22,9 +22,11 @@ from optrack.host.proc import own_identity
 from optrack.host.process_tree import Member
 from optrack.host.sampler import Sampler
 from optrack.host.tree import Tree
+from optrack.host.variable_search import RanFiles
 from optrack.host.witnessed import WITNESS
 from optrack.judge.evidence import most_launches
 from optrack.judge.sequential import round_order
+from optrack.judge.variables import named_in, texts_of
 from optrack.model.events import RunEnded
 from optrack.model.plan import Item, Plan
 from optrack.model.recipe import Recipe
@@ -35,7 +37,7 @@ from optrack.model.value import digest
 from optrack.plan.resolve import Resolved
 from optrack.plan.schedule import choose
 from optrack.runner.resume import Resuming, Wanted, earlier_of, interrupted_since
-from optrack.settings import Settings, project_salt
+from optrack.settings import Settings, database_salt, salt_file
 
 MOST_TOGETHER = 6
 """Items that share the launches of the baseline: more would be far from them in time."""
@@ -60,6 +62,7 @@ class Arm:
     is_settled: bool = False
     notes: set[str] = field(default_factory=set)
     sampler: Sampler | None = None
+    ran: RanFiles = field(default_factory=RanFiles)
     begin: float = field(default_factory=time.monotonic)
     bench_members: list[Member] = field(default_factory=list)
 
@@ -138,10 +141,10 @@ class Session:
 
     @property
     def variables(self) -> frozenset[str]:
-        """The variables recorded of both arms with their values beside optrack's own table: those that either
-        recipe names, and the prefixes of the settings, each with a star behind it."""
+        """The variables that count beside optrack's own table: those of the recipes, and the settings' prefixes*."""
         prefixes = (f"{prefix.rstrip('*')}*" for prefix in self.settings.env_prefixes if prefix.strip("*"))
-        return frozenset((*(name for arm in self.arms for name in arm.recipe.env), *prefixes))
+        named = named_in(text for arm in self.arms for text in texts_of(arm.run.recipe))
+        return frozenset((*(name for arm in self.arms for name in arm.recipe.env), *named, *prefixes))
 
     def schedule(self) -> Iterator[Turn]:
         """Yield each launch in turn, until there are enough with those kept; whoever makes them says, by an arm's
@@ -172,8 +175,7 @@ class Session:
             asked = arm.recipe.gpus
             shown = self.gpus[:asked] if isinstance(asked, int) else asked or self.gpus
             env["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, shown))
-        if arm.repo is not None:
-            env["REPO"] = str(arm.repo)
+        env |= {"REPO": str(arm.repo)} if arm.repo is not None else {}
         return env | {
             "PORT": str(place.port),
             "RUN_DIR": str(place.run_dir),
@@ -232,7 +234,7 @@ def _session(
     stop = stop if baseline is not None else "fixed"
     ours = _arm(campaign, *candidate, at, stop)
     theirs = _arm(campaign, *baseline, at, stop, beside=ours.run.id) if baseline else None
-    salt = project_salt(settings.state)
+    salt = database_salt(salt_file(settings), settings.state)
     seed = secrets.randbits(31)
     return Session(settings, campaign.plan, ours, theirs, dict(os.environ), salt, stop, seed=seed)
 

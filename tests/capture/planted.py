@@ -73,7 +73,12 @@ PLANTED: tuple[Planted, ...] = (
         "volatile",
         "note",
     ),
-    Planted("a lost token", lambda w: w.set(HF_TOKEN=None), "env.server.HF_TOKEN"),
+    Planted(
+        "a lost token",
+        lambda w: w.set(HF_TOKEN=None),
+        "env.server.HF_TOKEN",
+        severity="note",
+    ),
     Planted("a profiler on", lambda w: w.set(ANYTHING_PROFILE="1"), "env.server.ANYTHING_PROFILE"),
     Planted("a value with a newline", lambda w: w.set(CUDA_X="a\nb"), "env.server.CUDA_X"),
     Planted("a value not in UTF-8", lambda w: w.set(NCCL_X="caf\udce9"), "env.server.NCCL_X"),

@@ -131,8 +131,8 @@ def test_odd_values_survive() -> None:
 
 
 def test_secrets_of_the_processes_are_masked_but_differ() -> None:
-    one = env_of(captured(WORKER, {"HF_TOKEN": "hf_" + "a" * 20}))["server"]["HF_TOKEN"]
-    other = env_of(captured(WORKER, {"HF_TOKEN": "hf_" + "b" * 20}))["server"]["HF_TOKEN"]
+    one = env_of(captured(WORKER, {"HF_TOKEN": "hf_" + "a" * 20}))["other"]["HF_TOKEN"]
+    other = env_of(captured(WORKER, {"HF_TOKEN": "hf_" + "b" * 20}))["other"]["HF_TOKEN"]
     assert one.startswith("<masked:") and other.startswith("<masked:") and one != other
 
 

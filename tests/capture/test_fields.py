@@ -45,7 +45,7 @@ def test_no_pattern_is_hidden_behind_an_earlier_one() -> None:
 
 NO_EVIDENCE = {
     "arguments.changed.*": "applied asked",
-    "env": "observed_in unreadable",
+    "env": "observed_in read_by.* unreadable",
     "env.differing.*": "children.* leader",
     "env.program": "executable name",
     "files.*": "sha256_after size",
@@ -64,7 +64,7 @@ NO_EVIDENCE = {
     "load.gpus.*.utilization_percent": "max mean min",
     "load.sampling": "cpu_s elapsed_s interval_s samples",
     "packages.python": "binary folders prefix",
-    "processes": "count starts tree",
+    "processes": "count starts tree used.*",
     "work.*": "settings.* unread unseen",
 }
 """Typed fields that only inform, for which the last row of their part is enough."""
