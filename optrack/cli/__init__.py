@@ -57,9 +57,11 @@ _SECTIONS: dict[str, dict[str, dict[str, str]]] = {
             "export": "write the progress log",
             "report": "write one item or run as a document",
             "replay": "print a script that re-creates a run",
+        },
+        "outputs": {
             "parse": "show what would be recorded of a benchmark's output",
             "import": "record a result that was measured elsewhere",
-        }
+        },
     },
     "Agents": {
         "agents": {
