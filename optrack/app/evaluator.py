@@ -109,10 +109,10 @@ class Evaluator:
         if baseline is not None and not interleaved:
             measured = measurement(baseline, self._plan.metric.name)
             aged = ageing(measured, candidate.started_at, facts_of(candidate))
-            unseen = unseen_code([candidate.snapshot, baseline.snapshot])
-            found = (*found, *ageing_differences(measured, aged), *unseen)
+            found = (*found, *ageing_differences(measured, aged))
             found = settled((*found, *self._unlike_later(candidate, baseline, found)), accepted)
         if baseline is not None:
+            found = settled((*found, *unseen_code([candidate.snapshot, baseline.snapshot])), accepted)
             why = self._rejected.get(baseline.id)
             found = (*found, *([rejected_baseline(baseline.id, why)] if why else []))
         after = None

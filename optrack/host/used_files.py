@@ -22,7 +22,6 @@ _MOST_FILES = 3000
 _MOST_SOURCES = 500
 _SOURCE_LIMIT_BYTES = 2**20
 _FOLDER_DEPTH = 3
-_MOST_LATER = 5
 _WHOLE_BYTES = 16 * 2**20
 """Up to this size a file is read whole, above it its ends, its size, time and inode stand for it."""
 
@@ -66,24 +65,6 @@ def used_files(
     for name in known:
         search.add(project / name, "named")
     return search.described()
-
-
-def with_later_look(
-    earlier: Mapping[str, WatchedFile | str], files: Mapping[str, WatchedFile], since: float | None
-) -> dict[str, WatchedFile | str]:
-    """Return the files with what a later look showed otherwise; one that came into use later and was changed `since`
-    (seconds of the clock) was written by the run."""
-    found: dict[str, WatchedFile | str] = dict(earlier)
-    for name, about in files.items():
-        old = found.get(name)
-        if old is None:
-            new = since is not None and (about.changed_s or 0.0) >= since
-            found[name] = about.model_copy(update={"written": True}) if new else about
-        elif isinstance(old, WatchedFile) and None not in (old.sha256, about.sha256):
-            seen = [text for text in (*(old.later or ()), about.sha256) if text not in (None, old.sha256)]
-            later = list(dict.fromkeys(map(str, seen)))[:_MOST_LATER] or None
-            found[name] = old.model_copy(update={"later": later})
-    return found
 
 
 class _Search:

@@ -11,6 +11,7 @@ from statistics import fmean, variance
 from pydantic import Field
 
 from optrack.judge.evidence import Evidence, History
+from optrack.judge.file_use import used
 from optrack.model.judgement import Difference, Effect
 from optrack.model.snapshot import Snapshot
 from optrack.model.value import Frozen
@@ -90,24 +91,28 @@ def ageing_differences(measured: BaselineMeasurement, reasons: Sequence[str]) ->
 
 
 def unseen_code(snapshots: Sequence[Snapshot | None]) -> tuple[Difference, ...]:
-    """Return that the code of two runs made one after the other can't be compared, if no repository holds it.
-
-    Runs whose launches alternate read the same files; between others they may have been edited.
-    """
+    """Return that the code of two runs can't be compared as a whole, if no repository holds it: a note where the files
+    that were in use are known."""
     git = [snapshot.repositories for snapshot in snapshots if snapshot is not None]
     if "repo" in {name for seen in git for name in seen}:
         return ()
     if not git or any("project" not in seen or seen["project"].state != "none" for seen in git):
         return ()
+    by_use = all(snapshot is not None and used(snapshot.files) for snapshot in snapshots)
+    meaning = "The project folder is in no git repository: "
+    meaning += (
+        "only files that were seen in use are compared."
+        if by_use
+        else "code edited between would not be seen."
+    )
     return (
         Difference(
             field="git.project",
             baseline=None,
             candidate=None,
             cls="unknown",
-            severity="blocking",
-            meaning="The project folder is in no git repository: code edited between the two runs would not "
-            "be seen.",
+            severity="note" if by_use else "blocking",
+            meaning=meaning,
         ),
     )
 

@@ -13,6 +13,7 @@ from optrack.model.judgement import Difference
 from optrack.model.snapshot import GitState, Snapshot, WatchedFile
 
 _MOST_NAMED = 4
+_MOST_LATER = 5
 _COMPILED = re.compile(
     r"(?i)\.(?:c|cc|cpp|cxx|cu|cuh|h|hh|hpp|inl|rs|go|java|kt|js|mjs|cjs|ts|rb|pl|lua|jl|f90|s|asm|ptx|proto|cmake|mk|toml|cfg|"
     r"lock|so|a|patch|diff)$|(?:^|/)(?:makefile|dockerfile|cmakelists\.txt|setup\.py|requirements[\w.-]*\.txt)$"
@@ -39,6 +40,24 @@ def watched(files: Files | None) -> dict[str, WatchedFile | str]:
     return {name: about for name, about in (files or {}).items() if name not in used(files)}
 
 
+def with_later_look(
+    earlier: Mapping[str, WatchedFile | str], files: Mapping[str, WatchedFile], since: float | None
+) -> dict[str, WatchedFile | str]:
+    """Return the files with what a later look showed otherwise; one that came into use later and was changed `since`
+    (seconds of the clock) was written by the run."""
+    found: dict[str, WatchedFile | str] = dict(earlier)
+    for name, about in files.items():
+        old = found.get(name)
+        if old is None:
+            new = since is not None and (about.changed_s or 0.0) >= since
+            found[name] = about.model_copy(update={"written": True}) if new else about
+        elif isinstance(old, WatchedFile) and None not in (old.sha256, about.sha256):
+            seen = [text for text in (*(old.later or ()), about.sha256) if text not in (None, old.sha256)]
+            later = list(dict.fromkeys(map(str, seen)))[:_MOST_LATER] or None
+            found[name] = old.model_copy(update={"later": later})
+    return found
+
+
 def file_differences(baseline: Snapshot, candidate: Snapshot, declared: Declared) -> list[Difference]:
     """Return the used files in which two sides differ: a content that one side had in all its launches counts, one that
     changed in the launches of both sides, or that a run wrote, is a product."""
@@ -51,6 +70,8 @@ def file_differences(baseline: Snapshot, candidate: Snapshot, declared: Declared
         before, after = theirs.get(name), ours.get(name)
         if name in in_code or _is_same(before, after):
             continue
+        if None in (before, after) and all(side.size == 0 for side in (before, after) if side is not None):
+            continue  # a mark without content, as scripts set and remove it
         roles = {side.use for side in (before, after) if side is not None}
         if None in (before, after) and not roles.isdisjoint(_BY_PROCESS):
             continue

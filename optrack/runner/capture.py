@@ -22,12 +22,13 @@ from optrack.host.launch import StageFailed
 from optrack.host.observer import TreeObserver
 from optrack.host.patching import CopyError, CopyStoppedError, PatchError, patched_copy, repository_of
 from optrack.host.process_tree import Deadline
-from optrack.host.used_files import used_files, with_later_look
+from optrack.host.used_files import used_files
 from optrack.host.variable_search import SEARCH_S
 from optrack.host.witnessed import is_elsewhere, read_witnesses
 from optrack.judge.applied import arguments_part, rewritten_arguments
 from optrack.judge.difference import differences
 from optrack.judge.failures import plain_failure
+from optrack.judge.file_use import with_later_look
 from optrack.judge.processes import joined
 from optrack.judge.unseen import unread_sentences
 from optrack.judge.variables import HARMLESS, is_certain, is_noise

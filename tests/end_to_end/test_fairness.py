@@ -67,18 +67,22 @@ def test_code_edited_while_a_run_goes_on_leaves_no_verdict(make: Make) -> None:
     assert "server.py" in found["said"]
 
 
-def test_without_a_repository_edits_between_two_runs_make_the_fairness_unknown(make: Make) -> None:
-    project = make(FASTER, base=QUICK.replace("launches: 3", "launches: 3\norder: block"))
-    project.call("next")
-    project.call("next")
-    project.call("next")
-    found = judged(project)
-    assert found["comparison"] == "unknown"
-    assert [d["field"] for d in found["differences"] if d["severity"] == "blocking"] == ["git.project"]
-    assert "fairness unknown" in project.call("status").out
-    assert "unknown fairness" in project.call("adopt", "1").err
-    project.call("accept", "git.project", "--why", "nobody edits here")
-    assert judged(project)["comparison"] == "fair"
+def test_without_a_repository_the_files_in_use_are_compared_and_that_is_told_in_each_order(
+    make: Make,
+) -> None:
+    for order in ("block", "interleaved"):
+        project = make(FASTER, base=QUICK.replace("launches: 3", f"launches: 2\norder: {order}"))
+        project.call("run", "baseline", "1")
+        found = judged(project)
+        noted = [d["field"] for d in found["differences"] if d["severity"] == "note"]
+        assert (found["comparison"], "git.project" in noted) == ("fair", True)
+        if order == "block":
+            with (project.folder / "bench.sh").open("a", encoding="utf-8") as script:
+                script.write("# edited\n")
+            project.call("run", "1")
+            found = judged(project)
+            blocking = [d["field"] for d in found["differences"] if d["severity"] == "blocking"]
+            assert (found["comparison"], blocking) == ("unfair", ["files.bench.sh.sha256"])
 
 
 def test_a_baseline_that_has_aged_is_measured_again_before_it_is_compared_with(make: Make) -> None:
