@@ -61,6 +61,7 @@ class Reach:
         self._ports = self._server_ports(sockets)
         self._before = {_ends(s) for s in sockets if s.state != _LISTEN}
         self._cpu_s = _cpu_s(self._pids)
+        self._opened = _passive_opens()
 
     def look(self) -> None:
         """Look at the connections now, unless it is known already that the server was reached, or too early."""
@@ -89,6 +90,8 @@ class Reach:
         passed = time.monotonic() - self._began
         if cpu_s - self._cpu_s > _IDLE_S + _IDLE_SHARE * passed:
             return Reached(True)
+        if cpu_s > self._cpu_s and _passive_opens() > self._opened:
+            return Reached(True)  # a client that resets its connection leaves it in no table
         if not self._ports:
             return Reached(
                 None, "the server listens on no port, so nobody can see whether the benchmark asked it"
@@ -146,6 +149,19 @@ def _tables(pids: Iterable[int]) -> list[Path]:
         if name := _namespace(folder):
             folders.setdefault(name, folder)
     return [folder / "net" / name for folder in folders.values() for name in ("tcp", "tcp6")]
+
+
+def _passive_opens() -> int:
+    """Return how many connections this network namespace has accepted since it was made (RFC 4022)."""
+    try:
+        names, values = (
+            line.split()
+            for line in (proc.PROC / "net/snmp").read_text(encoding="ascii").splitlines()
+            if line.startswith("Tcp:")
+        )
+        return int(values[names.index("PassiveOpens")])
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def _namespace(folder: Path) -> str:

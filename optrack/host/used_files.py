@@ -32,6 +32,8 @@ _SYSTEM = re.compile(
 _LEFT_OUT = re.compile(r"(?:^|/)(?:__pycache__|\.git|\.optrack)(?:/|$)|\.py[co]$")
 _INSTALLED = re.compile(r"/(?:site|dist)-packages/|/lib(?:64)?/python3[^/]*/")
 _SHELL = (".sh", ".bash")
+_PYTHON = re.compile(r"#!.*python")
+_MOST_PROGRAMS = 200
 _WORDS = re.compile(r"[\w.@%+,~/-]+")
 _QUOTED = re.compile(r"""["']([\w.@%+~/-]{1,200})["']""")
 _IMPORTS = re.compile(
@@ -109,7 +111,7 @@ class _Search:
                     self._folder(path, role)
                 elif self.add(path, role):
                     self._follow(path, cwd, roots, role)
-        for word in words[:2]:
+        for word in dict.fromkeys(words[:_MOST_PROGRAMS]):
             program = shutil.which(word, path=env.get("PATH", "")) if word and "/" not in word else None
             if program is not None and self.add(Path(program), role):
                 self._follow(Path(program), cwd, roots, role)
@@ -169,7 +171,7 @@ class _Search:
             if text is None or _INSTALLED.search(str(source)):
                 continue
             self._read.add(source)
-            if source.suffix == ".py" or "python" in text[:80].partition("\n")[0]:
+            if source.suffix == ".py" or _PYTHON.match(text):
                 waiting += self._of_python(source, text, path.parent, cwd, roots)
             elif source == path:
                 waiting += self._of_shell(text, cwd, roots, role)

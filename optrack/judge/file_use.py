@@ -19,6 +19,9 @@ _COMPILED = re.compile(
 )
 """What may be built or read by tools whose use of files isn't seen."""
 
+_PROGRAM = re.compile(r"\.(?:py|pyx|sh|bash|so|js|mjs|lua|rb|pl|cu)$")
+"""Programs, which no run writes as its result."""
+
 Files = Mapping[str, WatchedFile | str]
 
 
@@ -142,8 +145,14 @@ def by_file_use(
     if not theirs or not ours:
         return list(found)
     names = {*theirs, *ours}
-    code = changed_code(baseline, candidate)
-    return [_judged(difference, names, code, accepted) for difference in found]
+    products = {
+        name for name in names if not _PROGRAM.search(name) and _is_product(theirs.get(name), ours.get(name))
+    }
+    code = {
+        repository: [name for name in changed if name not in products]
+        for repository, changed in changed_code(baseline, candidate).items()
+    }
+    return [_judged(difference, names - products, code, {*accepted, *products}) for difference in found]
 
 
 def _judged(
@@ -156,9 +165,14 @@ def _judged(
     if repository == "project" and field.startswith(("untracked.", "left_out.", "unread")):
         meaning = f"{difference.meaning} Nothing that ran was seen to use it; what is used counts by itself."
         return difference.model_copy(update={"cls": "volatile", "severity": "note", "meaning": meaning})
+    if field == "edited_in_run" and repository == "project":
+        return _edited(difference, accepted)
     if field != "code" or repository not in code:
         return difference
     changed = [name for name in code[repository] if name not in accepted]
+    if not code[repository]:
+        meaning = f"What differs in the {repository} repository is what the runs themselves wrote."
+        return difference.model_copy(update={"cls": "volatile", "severity": "note", "meaning": meaning})
     counting = [name for name in changed if repository != "project" or _counts(name, names)]
     meaning = f"{listed_files(counting or changed or code[repository])} in the {repository} repository"
     if counting:
@@ -169,6 +183,15 @@ def _judged(
         " differ, and nothing that ran was seen to use them." if changed else " differ, which was accepted."
     )
     return difference.model_copy(update={"severity": "note", "meaning": meaning})
+
+
+def _edited(difference: Difference, products: Collection[str]) -> Difference:
+    """Return what was edited while the runs were measured: a note where they wrote it, or it was accepted."""
+    edited = {*(difference.baseline or ()), *(difference.candidate or ())}
+    if not edited or not edited <= set(products):
+        return difference
+    meaning = f"{difference.meaning} The runs themselves wrote that."
+    return difference.model_copy(update={"cls": "volatile", "severity": "note", "meaning": meaning})
 
 
 def _counts(name: str, names: Collection[str]) -> bool:
