@@ -22,11 +22,12 @@ from optrack.judge.failures import plain_failure
 from optrack.model.events import ProcessStarted, RunEnded
 from optrack.model.plan import Status
 from optrack.model.run import SUPERVISOR
+from optrack.runner.assembly import session_of
 from optrack.runner.context import RunContext, StopSignal
 from optrack.runner.fitness import take_host
 from optrack.runner.flow import finish, run_session
 from optrack.runner.notify import notify
-from optrack.runner.session import Session, session_of
+from optrack.runner.session import Session
 from optrack.settings import load_settings
 
 _FROM_NEXT: tuple[Status, ...] = ("pending",)
