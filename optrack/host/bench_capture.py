@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from optrack.host.capture import captured, command_places, run_places, server_packages
+from optrack.host.capture import command_places, run_places, server_packages
+from optrack.host.code_capture import captured
 from optrack.host.environment import server_environment
 from optrack.host.libraries import libraries_part
 from optrack.host.limits import ended_processes_part

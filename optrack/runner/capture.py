@@ -8,14 +8,8 @@ from typing import Any
 
 from optrack.host import logs, proc
 from optrack.host.bench_capture import capture_bench
-from optrack.host.capture import (
-    CODE_S,
-    CodeCapture,
-    capture_host,
-    capture_running,
-    capture_seen,
-    merge,
-)
+from optrack.host.capture import capture_host, capture_running, capture_seen, merge
+from optrack.host.code_capture import CODE_S, CodeCapture
 from optrack.host.environment import with_later
 from optrack.host.external import ExternalServer
 from optrack.host.launch import StageFailed

@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from optrack.engines.protocol import Engine, Place
-from optrack.host.capture import CodeCapture
+from optrack.host.code_capture import CodeCapture
 from optrack.host.parsing import ParserProcess
 from optrack.host.process_tree import Member
 from optrack.host.sampler import Sampler
