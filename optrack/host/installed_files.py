@@ -102,14 +102,15 @@ def _compared(path: Path, digest: str, size: int, newest: float, changed: float)
         and (about.st_ctime <= changed or size > _LARGE_BYTES)
     ):
         return None
-    if about.st_size == size and _as_recorded(str(path), about.st_size, about.st_mtime_ns, digest):
+    if about.st_size == size and _as_recorded((str(path), about.st_size, about.st_mtime_ns), digest):
         return None
     return _digest(path)
 
 
 @lru_cache(maxsize=100_000)
-def _as_recorded(path: str, size: int, time_ns: int, digest: str) -> bool:
-    """Whether the content is what the list says; asked once of each state of a file."""
+def _as_recorded(state: tuple[str, int, int], digest: str) -> bool:
+    """Whether the content is what the list says; asked once of each state (path, size, time) of a file."""
+    path, size, _ = state
     kind, _, value = digest.partition("=")
     if kind not in hashlib.algorithms_available:
         return False
@@ -135,15 +136,15 @@ def _whole(top: Path, until: Deadline) -> str | None:
 def _digest(path: Path) -> str:
     try:
         about = path.stat()
-        return _digest_of(str(path), about.st_size, about.st_mtime_ns, about.st_ctime_ns)
+        return _digest_of((str(path), about.st_size, about.st_mtime_ns, about.st_ctime_ns))
     except OSError:
         return "unreadable"
 
 
 @lru_cache(maxsize=100_000)
-def _digest_of(path: str, size: int, modified_ns: int, changed_ns: int) -> str:
-    """Return the digest of a file's content, read once of each state of it."""
-    return content_digest(Path(path), _LARGE_BYTES)
+def _digest_of(state: tuple[str, int, int, int]) -> str:
+    """Return the digest of a file's content, read once of each state (path, size, times) of it."""
+    return content_digest(Path(state[0]), _LARGE_BYTES)
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
