@@ -48,11 +48,19 @@ def is_regular(path: Path) -> bool:
     return problem_of(path) is None
 
 
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder; a text that can be no path names none."""
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
 def problem_of(path: Path) -> str | None:
     """Return why there is no regular file to read at `path`, or None if there is one."""
     try:
         _require_regular(path, path.stat())
-    except FileNotFoundError:
+    except (FileNotFoundError, ValueError):
         return "is missing"
     except OSError as error:
         return f"can't be read: {reason(error)}"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from optrack.host.environment import content_digest, regular_content
 from optrack.host.process_tree import Deadline, Member, read_bytes, read_link
+from optrack.host.regular import is_folder
 from optrack.judge.variables import plain
 from optrack.model.snapshot import WatchedFile
 
@@ -88,7 +89,7 @@ class _Search:
                 if not text or len(text) > 4096 or "\0" in text:
                     continue
                 path = self._within(cwd, text)
-                if path.is_dir() and "/" not in (text, str(path)) and text not in (".", ".."):
+                if is_folder(path) and "/" not in (text, str(path)) and text not in (".", ".."):
                     self._folder(path, role)
                 elif self.add(path, role):
                     self._follow(path, cwd, roots, role)

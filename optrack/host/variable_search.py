@@ -10,6 +10,7 @@ from pathlib import Path
 
 from optrack.host.libraries import WATCHED
 from optrack.host.process_tree import Deadline, Member
+from optrack.host.regular import is_folder, is_regular
 
 SEARCH_S = 4.0
 """So long a search may take in all; what it didn't come to by then may be read."""
@@ -75,7 +76,7 @@ class RanFiles:
         """Yield what ran, likely files first, and whether a file is searched for treatments only: modules that other
         modules import, and large libraries."""
         modules = dict(self._modules)
-        for path in (*(path for path in self._scripts if path.is_file()), *_sources(code)):
+        for path in (*(path for path in self._scripts if is_regular(path)), *_sources(code)):
             modules |= dict.fromkeys(_imported(path))
             yield path, False
         inner: dict[str, None] = {}
@@ -138,10 +139,10 @@ def _imported(path: Path) -> set[str]:
 def _module(name: str, packages: Iterable[Path]) -> Iterator[Path]:
     """Yield the files of a module or package, from the first folder that has it."""
     for folder in packages:
-        if (folder / f"{name}.py").is_file():
+        if is_regular(folder / f"{name}.py"):
             yield folder / f"{name}.py"
             return
-        if (folder / name).is_dir():
+        if is_folder(folder / name):
             yield from (
                 Path(top, file)
                 for top, _, files in os.walk(folder / name)

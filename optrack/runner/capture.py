@@ -9,7 +9,7 @@ from typing import Any
 from optrack.host import logs, proc
 from optrack.host.bench_capture import capture_bench
 from optrack.host.capture import capture_host, capture_running, capture_seen, merge
-from optrack.host.code_capture import CODE_S, CodeCapture
+from optrack.host.code_capture import CODE_S, CodeCapture, captured
 from optrack.host.environment import with_later
 from optrack.host.external import ExternalServer
 from optrack.host.launch import StageFailed
@@ -55,11 +55,11 @@ def capture_before(launch: Launch) -> None:
 
 def take_code(context: RunContext, arm: Arm, within_s: float = 0.0) -> None:
     """Keep what was captured of the code if it is there so many seconds after that capture began."""
-    if arm.code is None or (captured := arm.code.result(within_s)) is None:
+    if arm.code is None or (code := arm.code.result(within_s)) is None:
         return
     arm.code = None
-    keep(context, arm, captured)
-    for sentence in unread_sentences(captured):
+    keep(context, arm, code)
+    for sentence in unread_sentences(code):
         context.note(sentence)
 
 
@@ -187,12 +187,21 @@ def with_readers(context: RunContext, arm: Arm, snapshot: Snapshot) -> Snapshot:
     sides = [side for side in (env, bench) if side is not None]
     seen = {name for side in sides for part in (side.passed, side.server, side.other) for name in part or ()}
     packages = [part for part in (snapshot.packages, snapshot.bench and snapshot.bench.packages) if part]
-    read_by = arm.ran.read_by(
-        [name for name in seen if not HARMLESS.match(name) and not is_noise(name) and not is_certain(name)],
-        treatments=[name for name, value in arm.recipe.env.items() if value is not None],
-        code=[context.session.settings.project, *([arm.repo] if arm.repo is not None else [])],
-        packages=[Path(folder) for part in packages if part.python for folder in part.python.folders or ()],
-        until=Deadline(SEARCH_S),
+    names = [
+        name for name in seen if not HARMLESS.match(name) and not is_noise(name) and not is_certain(name)
+    ]
+    read_by = captured(
+        lambda: arm.ran.read_by(
+            names,
+            treatments=[name for name, value in arm.recipe.env.items() if value is not None],
+            code=[context.session.settings.project, *([arm.repo] if arm.repo is not None else [])],
+            packages=[
+                Path(folder) for part in packages if part.python for folder in part.python.folders or ()
+            ],
+            until=Deadline(SEARCH_S),
+        ),
+        lambda problem: None,
+        context.session.salt,
     )
     return snapshot.model_copy(update={"env": env.model_copy(update={"read_by": read_by})})
 
@@ -209,14 +218,18 @@ def capture_files(launch: Launch) -> None:
         *(check.command for check in recipe.check.values()),
     ]
     project = session.settings.project
-    files = used_files(
-        [command for command in commands if command],
-        members,
-        project=project,
-        cwd=launch.cwd,
-        env=launch.env,
-        apart=[session.settings.state, *([arm.repo] if arm.repo is not None and recipe.patch else [])],
-        known=[name for name, about in earlier.items() if isinstance(about, WatchedFile) and about.use],
+    files = captured(
+        lambda: used_files(
+            [command for command in commands if command],
+            members,
+            project=project,
+            cwd=launch.cwd,
+            env=launch.env,
+            apart=[session.settings.state, *([arm.repo] if arm.repo is not None and recipe.patch else [])],
+            known=[name for name, about in earlier.items() if isinstance(about, WatchedFile) and about.use],
+        ),
+        lambda problem: {},
+        session.salt,
     )
     asked = {project / path for path in (*recipe.watch, *recipe.patch)}
     files = {name: about for name, about in files.items() if project / name not in asked}
@@ -225,10 +238,10 @@ def capture_files(launch: Launch) -> None:
     keep(launch.context, arm, Snapshot(files=with_later_look(earlier, files, since)))
 
 
-def keep(context: RunContext, arm: Arm, captured: Snapshot) -> None:
+def keep(context: RunContext, arm: Arm, seen: Snapshot) -> None:
     """Add to the run's snapshot what was captured now, and record it."""
     before = arm.snapshot
-    arm.snapshot = captured if before is None else merge(before, captured)
+    arm.snapshot = seen if before is None else merge(before, seen)
     context.store.record(arm.run.id, PartsCaptured.of(arm.snapshot, before))
 
 

@@ -140,7 +140,6 @@ FACTS = {"boot": "boot-1", "driver": "580.82", "packages": "p1", "code": "s1"}
 STALE: dict[str, tuple[timedelta, dict[str, str], str]] = {
     "a baseline of last week": (timedelta(days=6), {}, "hours ago"),
     "a baseline from before a driver upgrade": (timedelta(hours=1), {"driver": "590.10"}, "driver changed"),
-    "a baseline from before a reboot": (timedelta(hours=1), {"boot": "boot-2"}, "restarted"),
 }
 
 
@@ -152,6 +151,13 @@ def test_a_stale_baseline_gives_no_verdict(name: str) -> None:
     judgement = judged({}, more=ageing_differences(measured, reasons))
     assert judgement.verdict is None
     assert any(words in reason for reason in judgement.reasons)
+
+
+def test_a_restart_into_the_same_system_is_a_note() -> None:
+    measured = BaselineMeasurement(run="run-baseline", at=NOW - timedelta(hours=1), mean=88.8, facts=FACTS)
+    differences = ageing_differences(measured, ageing(measured, NOW, FACTS | {"boot": "boot-2"}))
+    assert [d.severity for d in differences] == ["note"]
+    assert judged({}, more=differences).comparison == "fair"
 
 
 UNKNOWN: dict[str, tuple[Mapping[str, Any], str]] = {
