@@ -95,7 +95,9 @@ def test_the_complete_pairs_of_an_interrupted_run_are_kept_and_named(tmp_path: P
     run = project.resumed()
     passes = project.passes()
     pairs = [passes[:2], passes[2:4], passes[5:]]
-    assert pairs[0] == ["1", "baseline"] and all(sorted(pair) == ["1", "baseline"] for pair in pairs), passes
+    assert pairs[0] == ["1", "baseline"] and all(sorted(pair) == ["1", "baseline"] for pair in pairs), (
+        f"{passes}"
+    )
     ours, theirs = (
         {
             n: 101 + first + pair.index(item)
