@@ -100,7 +100,8 @@ def test_a_database_cut_to_nothing_is_named_and_a_new_one_takes_the_run_in(make:
 
     def cut(database: Path) -> None:
         for path in database.parent.glob(f"{database.name}*"):
-            path.write_bytes(b"rubbish " * 200)
+            if not path.name.endswith("-shm"):  # mapped memory: no program survives its being cut
+                path.write_bytes(b"rubbish " * 200)
 
     said = while_it_runs(project, cut)
     assert said.code == 2
