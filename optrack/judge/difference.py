@@ -20,7 +20,7 @@ from optrack.judge.variables import is_noise
 from optrack.model.judgement import Comparison, Difference
 from optrack.model.part import Part, plain
 from optrack.model.secrets.masking import is_masked
-from optrack.model.snapshot import PARTS, Environment, Snapshot
+from optrack.model.snapshot import PARTS, Environment, Packages, Snapshot
 
 __all__ = ["comparison", "differences", "is_accepted", "not_applied", "settled", "unseen_treatment"]
 
@@ -110,7 +110,7 @@ def _bench_differences(
     found: list[Difference] = []
     for part in ("env", "packages", "libraries", "processes"):
         sides = [getattr(side.bench, part) or getattr(side, part) for side in (baseline, candidate)]
-        if all(captured(side) for side in sides):
+        if all(captured(side) for side in sides) and _same_interpreter(part, *sides):
             found.extend(_part_differences(part, sides[0], sides[1], declared))
     told = {(_variable(d), _text(d.baseline), _text(d.candidate)) for d in shown}
     fresh = [
@@ -121,6 +121,15 @@ def _bench_differences(
     fresh += process_differences("bench.processes", theirs.processes, ours.processes, declared)
     leaf = covering_bench(declared)
     return [d if leaf is None else _declared_by(d, leaf) for d in fresh]
+
+
+def _same_interpreter(part: str, *sides: Part | None) -> bool:
+    """Whether packages are those of one environment: another one shows by its program, and a client of a moment may
+    have been seen before it became its interpreter."""
+    if part != "packages":
+        return True
+    pythons = [side.python for side in sides if isinstance(side, Packages)]
+    return len({python.prefix if python is not None else None for python in pythons}) == 1
 
 
 def _variable(difference: Difference) -> str:
