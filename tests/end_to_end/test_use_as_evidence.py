@@ -35,7 +35,7 @@ import os, socket, time
 with socket.create_connection(("127.0.0.1", int(os.environ["PORT"]))) as asked:
     asked.sendall(b"GET / HTTP/1.1\\r\\n\\r\\n")
     asked.recv(4096)
-time.sleep(0.1)
+time.sleep(0.5)
 print("score =", 100 + len(os.environ.get("NUM_PROMPTS", "")))
 """
 UNREAD = {
