@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 from optrack.app.baseline_refresh import facts_of, measurement
 from optrack.app.plan_history import PlanHistory
 from optrack.judge.applied import doubts_of
-from optrack.judge.audit import ComparisonInput, lost_since, rejected_baseline
+from optrack.judge.audit import ComparisonInput, conclude, lost_since, rejected_baseline
 from optrack.judge.baselines import ageing, ageing_differences, unseen_code
 from optrack.judge.difference import comparison, differences, settled
 from optrack.judge.evidence import Rules, rules_of
 from optrack.judge.imported import is_imported
-from optrack.judge.judging import judge
 from optrack.judge.lineage import AdoptionStep, against_original, in_force_at
 from optrack.judge.remarks import with_remarks
 from optrack.judge.sequential import next_step
@@ -59,19 +58,7 @@ class Evaluator:
     def judge(self, candidate: Run, baseline: Run | None = None) -> Judgement:
         """Return the judgement of a whole run, against the given baseline's run or the one it belongs to."""
         baseline = baseline or self.baseline_for(candidate)
-        given = self.comparison_input(candidate, baseline)
-        judgement = judge(
-            given.candidate,
-            given.baseline,
-            given.rules,
-            differences=given.differences,
-            comparison=given.comparison,
-            factors=given.factors,
-            not_applied=given.not_applied,
-            seen_alone=given.seen_alone,
-            after=given.after,
-        )
-        return with_remarks(judgement, candidate, baseline)
+        return with_remarks(conclude(self.comparison_input(candidate, baseline)), candidate, baseline)
 
     def settled(self, candidate: Run, baseline: Run) -> bool:
         """Whether a sequential session of these two runs, as far as they have come, needs no more launches."""

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from optrack.host.capture import command_places, run_places, server_packages
 from optrack.host.code_capture import captured
-from optrack.host.environment import server_environment
+from optrack.host.environment import server_environment, with_later
 from optrack.host.libraries import libraries_part
 from optrack.host.limits import ended_processes_part
 from optrack.host.process_tree import Member
+from optrack.judge.processes import joined
 from optrack.model.snapshot import BenchProcesses, Environment, Libraries, Packages, ProcessTree
 
 
@@ -55,3 +56,16 @@ def _without_brief_shells(members: Sequence[Member]) -> list[Member]:
             leading.add(pid)
             pid = parents[pid]
     return [member for member in members if member.pid in leading or not member.brief]
+
+
+def with_later_pass(first: BenchProcesses, later: BenchProcesses) -> BenchProcesses:
+    """Return what was captured of a benchmark with what another pass of it had otherwise."""
+    env, now = first.env, later.env
+    if env is not None and now is not None and env.server is not None and now.server is not None:
+        before, after = env.server, now.server
+        names = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
+        env = env.model_copy(update={"server": with_later(before, after, names)}) if names else env
+    processes = first.processes
+    if processes is not None and later.processes is not None:
+        processes = joined(processes, later.processes)
+    return first.model_copy(update={"env": env, "processes": processes})

@@ -33,6 +33,21 @@ class ComparisonInput(Frozen):
     seen_alone: tuple[frozenset[str], ...] = ()
 
 
+def conclude(given: ComparisonInput) -> Judgement:
+    """Return the judgement that rests on these."""
+    return judge(
+        given.candidate,
+        given.baseline,
+        given.rules,
+        differences=given.differences,
+        comparison=given.comparison,
+        factors=given.factors,
+        not_applied=given.not_applied,
+        seen_alone=given.seen_alone,
+        after=given.after,
+    )
+
+
 class VerdictChange(Frozen):
     """A conclusion that changed: before, after, why in a sentence, and whether the item should be run again."""
 
@@ -123,17 +138,7 @@ def _again(given: ComparisonInput, bad: Mapping[str, str]) -> Judgement:
     if given.baseline is not None and given.baseline.run in bad and not known:
         comparison = "unfair"
         differences = (*differences, rejected_baseline(given.baseline.run, bad[given.baseline.run]))
-    return judge(
-        given.candidate,
-        given.baseline,
-        given.rules,
-        differences=differences,
-        comparison=comparison,
-        factors=given.factors,
-        not_applied=given.not_applied,
-        seen_alone=given.seen_alone,
-        after=given.after,
-    )
+    return conclude(given.model_copy(update={"differences": differences, "comparison": comparison}))
 
 
 def _is_open(before: Judgement, after: Judgement) -> bool:

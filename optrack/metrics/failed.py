@@ -13,38 +13,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from optrack.metrics.failure_words import (
+    DONE,
+    DONE_LABEL,
+    ERROR_RATE,
+    FAILURE,
+    FAILURE_CJK,
+    FAILURE_OF_ONE,
+    FILLER,
+    FOREIGN,
+    MARKS,
+    RATE,
+    REQUEST,
+    RETRIED,
+    SUCCESS,
+    TOTAL_LABEL,
+)
 from optrack.metrics.output import Output, number
 from optrack.metrics.tables import table_rows
 
-_STEMS = (
-    r"fail(?:ed|ures?|s|ing)?|errors|errored|timeouts|timedout|unsuccessful|aborted|refused|rejected|dropped|lost"
-    r"|fehlgeschlagen\w*|fehler\w*|gescheitert\w*|échou\w*|echou\w*|échecs?|echecs?|erreurs?|fallid[oa]s?|fallaron"
-    r"|errores|erros|falh\w+|fallit[aeio]|falliment\w*|errori|mislukt\w*|fouten|misslyck\w*|mislyk\w*|feilet"
-    r"|epäonnist\w*|virhe\w*|nieudan\w*|błęd\w*|selhal\w*|chyb\w*|sikertelen\w*|hib[aá]s?|eșuat\w*|başarısız\w*|hatal[ıi]"
-    r"|неудач\w*|неуспешн\w*|ошиб\w*|помил\w*|невдал\w*|αποτυχ\w*|σφάλμα\w*|gagal|thất|lỗi|ล้มเหลว|विफल"
-)
-_CJK = r"失败|失敗|错误|錯誤|エラー|실패|오류|فشل|فاشلة|נכשל\w*"
-_SINGULAR = r"error|timed|dropped|missing|lost|rejected|refused|aborted|reset"
-"""What tells of a failure only together with a word for a request."""
-_REQUESTS = (
-    r"requests?|reqs?|transactions?|queries|query|calls?|responses?|connections?|prompts?|http|sockets?|anfragen?|anforderungen"
-    r"|requêtes?|requetes?|solicitud(?:es)?|peticion(?:es)?|requisiç\w+|pedidos|richiest[ae]|verzoek(?:en)?|запрос\w*"
-    r"|żąda\w*|zapyta\w*|förfrågning\w*|pyyn\w+|istek\w*|permintaan|yêu|cầu|請求|请求|リクエスト|요청|طلبات"
-)
-_FILLER = (
-    r"total|num|number|count|counts|of|n|no|sum|all|the|were|was|are|have|has|http|read|write|connect|server|client|"
-    r"status|non|de|des|con|com|en|der|die|das|anzahl|gesamt|nombre|número|numero|total[ei]s?|数|总|總|數|bại|out|in"
-)
-_STEM = re.compile(rf"^(?:{_STEMS})$")
-_CJK_STEM = re.compile(_CJK)
-_ONE = re.compile(rf"^(?:{_SINGULAR})$")
-_REQUEST = re.compile(rf"^(?:{_REQUESTS})$")
-_PLAIN = re.compile(rf"^(?:{_FILLER})$")
-_FOREIGN = re.compile(r"[^\x00-\x7fµμ]")
-_MARKS = re.compile(
-    rf"(?i)fail|error|timeout|timed.out|unsuccess|abort|refus|reject|drop|lost|missing|status|code|http|[45]xx|success"
-    rf"|complet|succeed|non-2|✗|fehl|erreur|échou|echou|échec|fall|falh|mislu|{_CJK}|[^\x00-\x7f]|gagal|chyb|hib[aá]"
-)
 _NUMBER = r"\d[\d,.]*"
 _LABELLED = re.compile(
     rf"^[\W_]{{0,8}}(?P<label>[^\W\d_][^:=|│┃\t\d]{{0,60}}?)(?:\s*+[:=：|│┃]|\s?\.{{2,}}+:?|\t|\s{{2,}}+)[\s.|│┃]*+"
@@ -58,21 +45,6 @@ _SENTENCE = re.compile(
     r"\s(?:\(\S{1,8}\)\s)?"
     r"(?P<label>[^\W\d_][\w-]{1,30}(?:\s[^\W\d_][\w-]{1,30}){0,3})"
 )
-_DONE = re.compile(
-    r"^(?:(?:requests?|prompts?|queries)\s)?(?:were\s|are\s)?(?:completed|succeeded|successful|ok)\b", re.I
-)
-_DONE_LABEL = re.compile(r"^(?:(?:successful|completed|succeeded|ok)(?: requests| prompts| queries)?)$", re.I)
-_TOTAL_LABEL = re.compile(
-    r"^(?:total|all|sent|issued|attempted)(?: requests| prompts| queries| sent)$|^requests sent$", re.I
-)
-_RATE = re.compile(r"\b(?:rate|ratio|percentage|percent|pct|share|rat[ae]|quote)\b", re.I)
-_SUCCESS = re.compile(
-    r"^(?:request |http )?success(?:ful)?(?: requests?)?[ _]?(?:rate|ratio|percentage|\[ratio\])?$", re.I
-)
-_ERROR_RATE = re.compile(
-    r"^(?:request |http )?(?:fail(?:ed|ure)?|errors?)(?: requests?)?[ _](?:rate|ratio|percentage)$", re.I
-)
-_RETRIED = re.compile(r"\bretr(?:y|ies|ied|ying)\b", re.I)
 _HISTOGRAM = re.compile(r"(?i)\bstatus(?:es)?\b|\bhttp\b|\bcodes?\b|statuscodes|antwortcodes")
 _STATUS = re.compile(
     r"(?<![\w.])\[?(?P<status>[0-5]\d\d|[1-5]xx|0)\]?(?: [A-Z][A-Za-z ]{1,25})?\s{0,12}(?:[:=x×|│\t]|->|=>|\s)\s{0,12}"
@@ -102,7 +74,7 @@ def failures_in(output: Output, *, with_json: bool) -> Failures:
     """Return what an output says of requests that failed or are missing; JSON only where no tool's parser reads it."""
     if with_json and (why := _in_json(output)) is not None:
         return Failures(why=why)
-    if _MARKS.search(output.text) is None:
+    if MARKS.search(output.text) is None:
         return Failures()
     lines = [line.rstrip() for line in output.lines[-_MOST_LINES:]]
     why = _counted(lines) or _in_histogram(lines) or _in_columns(output) or _missing(lines)
@@ -114,18 +86,18 @@ def is_failure(label: str) -> bool:
     words = [word for word in re.split(r"[\s_/()#.,*\[\]'-]+", _spaced(label).casefold()) if word]
     if not words or len(words) > 7:
         return False
-    if _CJK_STEM.search(label):
+    if FAILURE_CJK.search(label):
         return True
-    failing = [word for word in words if _STEM.match(word)]
-    if failing and any(_FOREIGN.search(word) or word not in _ENGLISH for word in failing):
+    failing = [word for word in words if FAILURE.match(word)]
+    if failing and any(FOREIGN.search(word) or word not in _ENGLISH for word in failing):
         return len(words) <= 5
-    asks = any(_REQUEST.match(word) for word in words)
-    if not failing and not (asks and any(_ONE.match(word) for word in words)):
+    asks = any(REQUEST.match(word) for word in words)
+    if not failing and not (asks and any(FAILURE_OF_ONE.match(word) for word in words)):
         counted = {"count", "num", "number", "total", "n"} & set(words)
         return (
             bool(counted) and set(words) <= counted | {"error", "timeout", "of"} and len(words) > len(counted)
         )
-    known = (_STEM, _ONE, _REQUEST, _PLAIN)
+    known = (FAILURE, FAILURE_OF_ONE, REQUEST, FILLER)
     if not asks and failing[0] in ("refused", "rejected", "dropped", "lost", "aborted", "fails", "failing"):
         return False
     return all(any(pattern.match(word) for pattern in known) for word in words)
@@ -144,7 +116,7 @@ def _spaced(label: str) -> str:
 def _counted(lines: list[str]) -> str | None:
     """Return what a count under a label, in a row of pairs or in a sentence says."""
     for line in lines:
-        if len(line) > _LINE_CHARS or _RETRIED.search(line) or _MARKS.search(line) is None:
+        if len(line) > _LINE_CHARS or RETRIED.search(line) or MARKS.search(line) is None:
             continue
         if (match := _LABELLED.match(line)) is not None and (why := _labelled(match, line)) is not None:
             return why
@@ -174,9 +146,9 @@ def _labelled(match: re.Match[str], line: str) -> str | None:
     if value is None:
         return None
     whole = 100.0 if match["unit"] or value > 1 else 1.0
-    if _SUCCESS.match(label) and (_RATE.search(label) or match["unit"]):
+    if SUCCESS.match(label) and (RATE.search(label) or match["unit"]):
         return _said(line) if value < whole else None
-    if _ERROR_RATE.match(label):
+    if ERROR_RATE.match(label):
         return _said(line) if value > 0 else None
     if is_failure(label) and value > 0 and (match["unit"] or _is_count(match["value"])):
         return _said(line)
@@ -245,17 +217,17 @@ def _missing(lines: list[str]) -> str | None:
         if len(line) > _LINE_CHARS:
             continue
         for match in _SENTENCE.finditer(line):
-            if match["total"] and _DONE.match(match["label"]):
+            if match["total"] and DONE.match(match["label"]):
                 done = _pair(match["value"], match["total"]) or done
         labelled = _LABELLED.match(line)
         if labelled is None or labelled["unit"]:
             continue
         label = labelled["label"].strip(" .*-")
-        if _DONE_LABEL.match(label):
+        if DONE_LABEL.match(label):
             of = re.match(rf"\s?(?:/|of|out of)\s?({_NUMBER})", labelled["rest"])
             done = (_pair(labelled["value"], of[1]) if of else None) or done
             counts["done"] = number(labelled["value"].rstrip(".,")) or 0.0
-        elif _TOTAL_LABEL.match(label):
+        elif TOTAL_LABEL.match(label):
             counts["total"] = number(labelled["value"].rstrip(".,")) or 0.0
     if done is None and len(counts) == 2:
         done = counts["done"], counts["total"]

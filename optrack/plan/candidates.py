@@ -16,7 +16,7 @@ from optrack.plan.attributes import (
     is_property_table,
     known_in,
 )
-from optrack.plan.document import Document
+from optrack.plan.checklists import checklists
 from optrack.plan.labels import Label, read_label
 from optrack.plan.marks import is_state_alone, read_title, split_title, status_of, take_remark
 from optrack.plan.parts import Block, Candidate, Fence, Line, Listing, Paragraph, Table
@@ -26,11 +26,6 @@ _TAIL = re.compile(r"\s*(?:[(\[（][^()\[\]（）]{1,60}[)\]）]|[^\w\s(\[]{1,4}
 _GOES_ON = re.compile(r"\s*(?:→|—|–|-|:)\s")
 _BOXES: dict[str, Status] = dict.fromkeys("xX✓✔", "completed")
 _BOXES |= {"~": "cancelled", "-": "cancelled", "/": "in_progress"}
-
-_LANGUAGES = ("", "markdown", "md", "text", "txt", "plain", "plaintext", "todo", "tasks")
-_BOX = re.compile(r"\s*(?:[-*+]|\d{1,4}[.)])\s+\[[ xX✓✔~\-/]\]\s+\S")
-_LEAD = re.compile(r"[^\W_]|[*_#]|[^\x00-\x7f]")
-_BELOW = re.compile(r"\s{2,}\S")
 
 
 def find_candidates(parts: Iterable[Candidate | Block]) -> Candidate:
@@ -123,7 +118,7 @@ def _fill(here: Candidate, blocks: list[Block], end: int) -> None:
                     row.group, row.lead, row.end = block, lead, row.line
                 _hold(current, block.rows)
             case Fence():
-                for listing, above in _checklists(block):
+                for listing, above in checklists(block):
                     _hold(current, list(_entries(listing, current, above or lead, own=False)))
         lead = _lead(block)
     _describe(current, held)
@@ -293,37 +288,3 @@ def _last(block: Block) -> int:
     if isinstance(block, Listing):
         return max(max([entry.line, *map(_last, entry.blocks)]) for entry in block.entries)
     return block.line
-
-
-def _checklists(fence: Fence) -> Iterator[tuple[Listing, str]]:
-    """The lists of a fence that holds a checklist and nothing else, each with the line above it."""
-    if not fence.closed or not _is_checklist(fence):
-        return
-    lead = heading = ""
-    for part in Document(fence.content, fence.line + 1).parts():
-        match part:
-            case Candidate():
-                lead = heading = part.text.text
-            case Listing():
-                yield part, lead
-                lead = heading
-            case _:
-                lead = part.lines[-1].text if isinstance(part, Paragraph) else heading
-
-
-def _is_checklist(fence: Fence) -> bool:
-    """Whether a fence has boxes, what stands below them, and lines above them, but nothing else."""
-    if fence.info.split(" ")[0].casefold() not in _LANGUAGES:
-        return False
-    lines = fence.content.split("\n")
-    boxes = [_BOX.match(line) is not None for line in lines]
-    written = [index for index, line in enumerate(lines) if line.strip()]
-    if sum(boxes) < 2 or sum(boxes) * 2 < len(written):
-        return False
-    for place, (index, following) in enumerate(zip(written, [*written[1:], written[-1]], strict=True)):
-        starts = not place or not lines[index - 1].strip()
-        leads = starts and boxes[following] and _LEAD.match(lines[index])
-        below = _BELOW.match(lines[index]) and any(boxes[:index])
-        if not (boxes[index] or leads or below or lines[index].startswith("#")):
-            return False
-    return True

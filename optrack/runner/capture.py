@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from optrack.host import logs, proc
-from optrack.host.bench_capture import capture_bench
+from optrack.host.bench_capture import capture_bench, with_later_pass
 from optrack.host.capture import capture_host, capture_running, capture_seen, merge
 from optrack.host.code_capture import CODE_S, CodeCapture, captured
 from optrack.host.environment import with_later
@@ -27,7 +27,7 @@ from optrack.judge.processes import joined
 from optrack.judge.unseen import unread_sentences
 from optrack.judge.variables import HARMLESS, is_certain, is_noise
 from optrack.model.events import PartsCaptured, Remarked
-from optrack.model.snapshot import Arguments, BenchProcesses, Environment, GitState, Snapshot, WatchedFile
+from optrack.model.snapshot import Arguments, Environment, GitState, Snapshot, WatchedFile
 from optrack.runner.context import RunContext
 from optrack.runner.launch import Launch
 from optrack.runner.session import Arm
@@ -163,19 +163,6 @@ def capture_passes(launch: Launch, observers: Sequence[TreeObserver]) -> None:
     elif arm.snapshot is not None and seen.packages == arm.snapshot.packages:
         seen = seen.model_copy(update={"packages": None})
     keep(launch.context, arm, Snapshot(bench=seen))
-
-
-def with_later_pass(first: BenchProcesses, later: BenchProcesses) -> BenchProcesses:
-    """Return what was captured of a benchmark with what another pass of it had otherwise."""
-    env, now = first.env, later.env
-    if env is not None and now is not None and env.server is not None and now.server is not None:
-        before, after = env.server, now.server
-        names = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
-        env = env.model_copy(update={"server": with_later(before, after, names)}) if names else env
-    processes = first.processes
-    if processes is not None and later.processes is not None:
-        processes = joined(processes, later.processes)
-    return first.model_copy(update={"env": env, "processes": processes})
 
 
 def with_readers(context: RunContext, arm: Arm, snapshot: Snapshot) -> Snapshot:
