@@ -70,6 +70,8 @@ class RanFiles:
                 found[name] = str(path)
             if len(found) == len(patterns):
                 break
+        if not all(any(_module(name, [*code, *packages])) for name in self._modules):
+            return found  # code that ran wasn't there to be searched
         return {name: found.get(name) for name in patterns}
 
     def _files(self, code: list[Path], packages: list[Path]) -> Iterator[tuple[Path, bool]]:
