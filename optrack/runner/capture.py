@@ -183,7 +183,10 @@ def with_readers(context: RunContext, arm: Arm, snapshot: Snapshot) -> Snapshot:
             treatments=[name for name, value in arm.recipe.env.items() if value is not None],
             code=[context.session.settings.project, *([arm.repo] if arm.repo is not None else [])],
             packages=[
-                Path(folder) for part in packages if part.python for folder in part.python.folders or ()
+                Path(folder)
+                for part in packages
+                if part.python
+                for folder in (*(part.python.folders or ()), *part.editable.values())
             ],
             until=Deadline(SEARCH_S),
         ),
